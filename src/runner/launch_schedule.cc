@@ -7,6 +7,12 @@
 #include "runner/plan.h"
 
 namespace tbd {
+
+double launch_limit(const Pass& pass, Effort effort, int64_t launches, double limit) {
+  if (pass == Pass::kClean) return limit;
+  return std::max(limit, std::min(static_cast<double>(launches) * limit, level(effort).limit_seconds));
+}
+
 TimeLimits time_limits(Effort effort, int64_t launches, std::optional<double> launch_limit,
                        std::optional<double> budget) {
   const EffortLevel& usual = level(effort);

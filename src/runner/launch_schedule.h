@@ -27,6 +27,10 @@ struct TimeLimits {
 TimeLimits time_limits(Effort effort, int64_t launches, std::optional<double> launch_limit,
                        std::optional<double> budget);
 
+// Seconds of steps of one launch of a pass, where clean ones have `limit`. Of the other passes there is one launch: it
+// has the time of all clean ones together, but no more than a launch of its effort, unless a clean one has more.
+double launch_limit(const Pass& pass, Effort effort, int64_t launches, double limit);
+
 class LaunchSchedule {
  public:
   // `launches`: of the pass clean; each other pass has one. `began`: the begin of the set.
@@ -37,6 +41,7 @@ class LaunchSchedule {
   int64_t launches() const { return launches_; }            // of the pass clean
   int64_t launches_of(std::span<const Pass> passes) const;  // of a workload that these are measured of
   const TimeLimits& limits() const { return limits_; }
+  double limit_of(const Pass& pass) const { return launch_limit(pass, effort_, launches_, limits_.launch); }
   double began() const { return began_; }
 
   // Pass by pass, so that launches of one workload that are averaged lie among those of the others.

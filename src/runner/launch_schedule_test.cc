@@ -53,6 +53,13 @@ TEST(LaunchSchedule, LaunchLimitAlsoLimitsTheWorkload) {
   EXPECT_EQ(time_limits(Effort::quick, 3, {}, {}).workload, level(Effort::quick).workload_seconds);
 }
 
+TEST(LaunchSchedule, TheOneLaunchOfAPassHasTheTimeOfAllCleanOnes) {
+  EXPECT_EQ(launch_limit(Pass::kClean, Effort::quick, 5, 5), 5);
+  EXPECT_EQ(launch_limit(Pass::kTrace, Effort::quick, 5, 5), 25);
+  EXPECT_EQ(launch_limit(Pass::kTrace, Effort::quick, 5, 20), 60) << "as of effort quick";
+  EXPECT_EQ(launch_limit(Pass::kMemory, Effort::quick, 5, 90), 90);
+}
+
 TEST(LaunchSchedule, StartsNothingThatWouldExceedTheBudget) {
   const LaunchSchedule schedule = three_launches({Pass::kClean}, 60);
   EXPECT_TRUE(schedule.in_time(1040, 20));

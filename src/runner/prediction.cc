@@ -11,6 +11,7 @@
 #include "models/model.h"
 #include "record/frameworks.h"
 #include "runner/largest_batch.h"
+#include "runner/launch_schedule.h"
 #include "runner/prepare.h"
 #include "runner/trace_windows.h"
 
@@ -109,7 +110,7 @@ class Predictor {
     std::tie(out.memory_bytes, out.step_seconds) = sizes(sized, network);
     out.kind = network.kind;
     out.fits = fits(out);
-    out.seconds = cell_seconds(out);
+    out.seconds = launches_seconds(out, options_);
     return out;
   }
 
@@ -179,19 +180,6 @@ class Predictor {
     return within(p.cell.memory_budget_bytes) && (!all || of_all <= static_cast<double>(*all));
   }
 
-  double cell_seconds(const CellPrediction& p) const {
-    const double start = usual_start_seconds(p.cell.framework);
-    if (!p.fits) return start + p.step_seconds;
-    const double limit = options_.limit_seconds.value_or(level(options_.effort).limit_seconds);
-    const double probe = start + 2 * p.step_seconds + std::min(2.0, 11 * p.step_seconds);
-    double total = p.cell.batch == kLargestThatFits ? kProbes * probe : 0;
-    for (const Pass& pass : options_.passes) {
-      const int64_t launches = pass == Pass::kClean ? options_.launches.value_or(level(options_.effort).launches) : 1;
-      total += static_cast<double>(launches) * (start + launch_seconds(pass, p.step_seconds, options_.effort, limit));
-    }
-    return total;
-  }
-
   const RunOptions& options_;
   const Hardware& hardware_;
   std::map<std::tuple<std::string, std::string, Precision, DropoutMode>, Network> networks_;
@@ -208,6 +196,21 @@ std::vector<CellPrediction> predict(const std::vector<Workload>& cells, const Ru
   std::vector<CellPrediction> out;
   for (const Workload& cell : cells) out.push_back(predictor.predict(cell));
   return out;
+}
+
+double launches_seconds(const CellPrediction& p, const RunOptions& options) {
+  const double start = usual_start_seconds(p.cell.framework);
+  if (!p.fits) return start + p.step_seconds;
+  const double limit = options.limit_seconds.value_or(level(options.effort).limit_seconds);
+  const double probe = start + 2 * p.step_seconds + std::min(2.0, 11 * p.step_seconds);
+  double total = p.cell.batch == kLargestThatFits ? kProbes * probe : 0;
+  for (const Pass& pass : options.passes) {
+    const int64_t clean = options.launches.value_or(level(options.effort).launches);
+    const double longest = launch_limit(pass, options.effort, clean, limit);
+    total += static_cast<double>(pass == Pass::kClean ? clean : 1) *
+             (start + launch_seconds(pass, p.step_seconds, options.effort, longest));
+  }
+  return total;
 }
 
 double total_seconds(const std::vector<CellPrediction>& cells) {

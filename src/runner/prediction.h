@@ -6,8 +6,10 @@
 //   launch(clean)  = S + 2 t + clamp(max(1.2 n t, 1.2 T), .. limit + t)      n, T: steps and seconds after warming up
 //                                                                            that the effort wants
 //   launch(trace)  = S + 2 t + min(limit / 3 + t, 1.5 w t) + 6 w t           w: steps of a window, its first third to
-//                                                                            warm up, three windows and as many between
+//                                                                            warm up, three windows where they fit, and
+//                                                                            as many between
 //   launch(memory) = S + 2 t + min(limit, m t)                               m: steps of the memory pass
+//   limit: launch_limit() of launch_schedule.h
 //
 // R: FLOP rate of the math type, B: bytes per second of the memory, S: start-up of the framework's worker, load and
 // check (a first step takes about twice a later one). The roofline is that of Williams et al. 2009; 0.6 is the share
@@ -38,6 +40,8 @@ struct CellPrediction {
 // prepare() on a cell that makes no sense.
 std::vector<CellPrediction> predict(const std::vector<Workload>& cells, const RunOptions& options,
                                     const Hardware& hardware);
+// CellPrediction::seconds with other options.
+double launches_seconds(const CellPrediction& cell, const RunOptions& options);
 double total_seconds(const std::vector<CellPrediction>& cells);
 
 // Seconds that a run takes beside its cells: the machine's peaks before and after, and its own start.

@@ -288,7 +288,7 @@ LaunchResult RunSet::try_launch(const Turn& turn) {
   WorkloadRun& entry = entries_[turn.workload];
   const LaunchOptions options{.pass = turn.pass,
                               .effort = options_.effort,
-                              .limit_seconds = schedule_.limits().launch,
+                              .limit_seconds = schedule_.limit_of(turn.pass),
                               .measure_gemm = options_.peaks && entry.done() == 0,
                               .environment_hash = maybe<std::string>(environment_, "hash").value_or(""),
                               .layout_seed = layout_seed(entry)};
