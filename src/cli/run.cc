@@ -46,8 +46,11 @@ class RunCommand final : public Command {
     take_places(request.cells, settings);
     find_data(context, request.cells);
     require_classes_fit(request.cells);
-    if (request.options.budget_seconds && !request.options.resume && !arguments_.limit)
-      request.options.limit_seconds = limit_within_budget(request.cells, request.options, hardware(settings));
+    if (request.options.budget_seconds && !request.options.resume && !arguments_.limit) {
+      const LaunchesOfWorkload of = launches_within_budget(request.cells, request.options, hardware(settings));
+      request.options.launches = of.launches;
+      request.options.limit_seconds = of.limit_seconds;
+    }
     if (arguments_.dry_run) {
       for (const Workload& cell : request.cells) require_startable(cell, settings);
       return print_forecast(context, request, settings, format);
@@ -83,9 +86,11 @@ class RunCommand final : public Command {
     std::vector<LeftOutCell> left_out = seen.left_out(request.options.effort);
     if (!left_out.empty() && !output_.quiet)
       context.err << "budget of " << format_seconds(*request.options.budget_seconds) << ": " << request.cells.size()
-                  << " of " << seen.cells.size() << " workloads, launches of at most "
-                  << format_seconds(*request.options.limit_seconds) << " of steps, predicted to take "
-                  << format_seconds(seen.seconds) << "; left-out.json lists the others\n";
+                  << " of " << seen.cells.size() << " workloads, "
+                  << request.options.launches.value_or(level(request.options.effort).launches)
+                  << " launches of at most " << format_seconds(*request.options.limit_seconds)
+                  << " of steps, predicted to take " << format_seconds(seen.seconds)
+                  << "; left-out.json lists the others\n";
     return left_out;
   }
 

@@ -127,6 +127,22 @@ void thin_to(Forecast& out, const RunOptions& options, int64_t launches) {
   }
 }
 
+Forecast forecast_of(std::vector<CellPrediction> cells, const RunOptions& options) {
+  Forecast out{.cells = std::move(cells), .kept = {}, .reasons = {}, .needs = {}, .needs_all = {}, .rates = {}};
+  out.kept.assign(out.cells.size(), true);
+  out.reasons.resize(out.cells.size());
+  const int64_t launches = options.launches.value_or(level(options.effort).launches);
+  out.needs_all = needs(planned(out, options, true), launches);
+  if (options.budget_seconds && !options.resume && !out.cells.empty()) thin_to(out, options, launches);
+  out.needs = needs(planned(out, options, false), launches);
+  out.seconds = out.seconds_all = seconds_beside(options);
+  for (size_t i = 0; i < out.cells.size(); ++i) {
+    out.seconds_all += out.cells[i].seconds;
+    if (out.kept[i]) out.seconds += out.cells[i].seconds;
+  }
+  return out;
+}
+
 }  // namespace
 
 std::vector<Workload> Forecast::kept_cells(const std::vector<Workload>& of) const {
@@ -155,39 +171,32 @@ Hardware known_hardware(const std::vector<fs::path>& results, const RunnerSettin
 }
 
 Forecast forecast(const std::vector<Workload>& cells, const RunOptions& options, const Hardware& hardware) {
-  Forecast out{.cells = predict(cells, options, hardware),
-               .kept = {},
-               .reasons = {},
-               .needs = {},
-               .needs_all = {},
-               .rates = sources(cells, hardware)};
-  out.kept.assign(cells.size(), true);
-  out.reasons.resize(cells.size());
-  const int64_t launches = options.launches.value_or(level(options.effort).launches);
-  out.needs_all = needs(planned(out, options, true), launches);
-  if (options.budget_seconds && !options.resume && !cells.empty()) thin_to(out, options, launches);
-  out.needs = needs(planned(out, options, false), launches);
-  out.seconds = out.seconds_all = seconds_beside(options);
-  for (size_t i = 0; i < out.cells.size(); ++i) {
-    out.seconds_all += out.cells[i].seconds;
-    if (out.kept[i]) out.seconds += out.cells[i].seconds;
-  }
+  Forecast out = forecast_of(predict(cells, options, hardware), options);
+  out.rates = sources(cells, hardware);
   return out;
 }
 
-double limit_within_budget(const std::vector<Workload>& cells, const RunOptions& options, const Hardware& hardware) {
-  const double longest = options.limit_seconds.value_or(level(options.effort).limit_seconds);
-  double best = longest;
-  int64_t most = -1;
-  for (const double share : {1.0, 0.75, 0.5, 0.375, 0.25}) {
-    RunOptions shorter = options;
-    shorter.limit_seconds = share * longest;
-    if (share < 1 && *shorter.limit_seconds < kShortestLimit) break;
-    const int64_t decidable = decidable_count(forecast(cells, shorter, hardware));
-    if (decidable <= most) continue;
-    most = decidable;
-    best = *shorter.limit_seconds;
-  }
+LaunchesOfWorkload launches_within_budget(const std::vector<Workload>& cells, const RunOptions& options,
+                                          const Hardware& hardware) {
+  const EffortLevel& usual = level(options.effort);
+  const int64_t fewest = options.launches.value_or(usual.launches);
+  const int64_t most = options.launches ? fewest : std::max(fewest, level(Effort::publish).launches);
+  const double longest = options.limit_seconds.value_or(usual.limit_seconds);
+  std::vector<CellPrediction> predictions = predict(cells, options, hardware);
+  LaunchesOfWorkload best;
+  int64_t decidable = -1;
+  for (int64_t launches = most; launches >= fewest; --launches)
+    for (const double share : {1.0, 0.75, 0.5, 0.375, 0.25}) {
+      RunOptions other = options;
+      other.launches = launches;
+      other.limit_seconds = share * longest;
+      if (share < 1 && *other.limit_seconds < kShortestLimit) break;
+      for (CellPrediction& each : predictions) each.seconds = launches_seconds(each, other);
+      const int64_t now = decidable_count(forecast_of(predictions, other));
+      if (now <= decidable) continue;
+      decidable = now;
+      best = {launches, *other.limit_seconds};
+    }
   return best;
 }
 
@@ -264,12 +273,14 @@ Table forecast_total(const Forecast& forecast, const RunOptions& options) {
                       {"predicted_seconds", "predicted time", Unit::seconds},
                       {"predicted_seconds_of_all", "of all workloads", Unit::seconds},
                       {"budget_seconds", "budget", Unit::seconds},
+                      {"launches", "launches each", Unit::count},
                       {"limit_seconds", "steps of a launch, at most", Unit::seconds},
                       {"decidable_observations", "decidable observations", Unit::count},
                       {"rates", "rates"}},
           .rows = {{static_cast<int64_t>(forecast.cells.size()), kept, forecast.seconds, forecast.seconds_all,
-                    cell(options.budget_seconds), options.limit_seconds.value_or(level(options.effort).limit_seconds),
-                    decidable_count(forecast), forecast.rates}},
+                    cell(options.budget_seconds), options.launches.value_or(level(options.effort).launches),
+                    options.limit_seconds.value_or(level(options.effort).limit_seconds), decidable_count(forecast),
+                    forecast.rates}},
           .notes = {}};
 }
 

@@ -22,9 +22,16 @@ struct Forecast {
 // of the newest such record, else an assumed one, with the memory of the GPU that answers here.
 Hardware known_hardware(const std::vector<std::filesystem::path>& results, const RunnerSettings& settings);
 
-// Of steps of a launch: the most, not above the limit of the options or of their effort, with which the budget leaves
-// as many observations decidable as with any. Short launches decide what is compared; long ones narrow intervals.
-double limit_within_budget(const std::vector<Workload>& cells, const RunOptions& options, const Hardware& hardware);
+// The launches of a workload, and seconds of steps of each, with which the budget leaves as many observations decidable
+// as with any: up to as many as effort publish has, where the options name none, and not longer than the limit of the
+// options or of their effort. Of equals the most launches, for it is from launch to launch that throughput differs
+// (Kalibera & Jones 2013, Rigorous Benchmarking in Reasonable Time, ISMM, section 6), then the longest.
+struct LaunchesOfWorkload {
+  int64_t launches = 1;
+  double limit_seconds = 0;
+};
+LaunchesOfWorkload launches_within_budget(const std::vector<Workload>& cells, const RunOptions& options,
+                                          const Hardware& hardware);
 
 // Throws Error(usage) when the budget leaves no cell.
 Forecast forecast(const std::vector<Workload>& cells, const RunOptions& options, const Hardware& hardware);

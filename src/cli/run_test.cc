@@ -165,6 +165,20 @@ TEST_F(RunCommand, BudgetLeavesOutWorkloadsWithReasons) {
   EXPECT_THAT(run({"resnet50", "--dry-run", "--budget", "soon"}).err, HasSubstr("--budget needs a time above 0"));
 }
 
+TEST_F(RunCommand, ABudgetGoesIntoMoreLaunchesWhereNobodyNamesTheirNumber) {
+  const auto total = [&](std::vector<std::string> more) {
+    std::vector<std::string> all = {"--plan", plan(kSweeps), "--dry-run", "--json"};
+    all.insert(all.end(), more.begin(), more.end());
+    return rows(run(all), "cells").at(0);
+  };
+  EXPECT_EQ(at<int64_t>(total({}), "launches"), 3);
+  const Json long_time = total({"--budget", "10h"});
+  EXPECT_EQ(at<int64_t>(long_time, "launches"), 5);
+  EXPECT_EQ(at<double>(long_time, "limit_seconds"), 20);
+  EXPECT_EQ(at<int64_t>(total({"--budget", "10h", "--launches", "2"}), "launches"), 2);
+  EXPECT_EQ(at<int64_t>(total({"--budget", "10h", "--limit", "20s"}), "launches"), 3);
+}
+
 TEST_F(RunCommand, ShardsTogetherAreThePlan) {
   const auto named = [&](const std::vector<std::string>& more) {
     std::vector<std::string> arguments = {"--plan", plan(kSweeps), "--dry-run", "--json"};
