@@ -45,6 +45,9 @@ struct World {
 // How a rank that cannot listen on its port begins to say so: the runner gives the world other ports.
 inline constexpr std::string_view kPortIsTaken = "cannot listen on";
 
+// The engine that sums what lies on GPUs, among those that a worker offers (protocol.h); the others sum on processors.
+inline constexpr const char* kGpuExchange = "nccl";
+
 // Replaces each number by its sum over all ranks, the same bits on each. All ranks call it with as many numbers, in the
 // same order of calls. Throws Error(io) where a rank does not answer.
 using SumOverRanks = std::function<void(std::span<double>)>;

@@ -15,6 +15,7 @@
 
 #include "backends/pytorch/guard.h"
 #include "backends/pytorch/low_rank.h"
+#include "backends/pytorch/nccl_library.h"
 
 namespace tbd::pytorch {
 namespace {
@@ -92,8 +93,11 @@ class ProductSum final : public c10d::CppCommHookInterface<Group> {
             std::move(tell)) {}
   c10::intrusive_ptr<c10::ivalue::Future> runHook(c10d::GradBucket& bucket) override {
     sum_.apply(bucket.getParameters(), bucket.getGradients());
-    auto done = c10::make_intrusive<c10::ivalue::Future>(c10::TensorType::get());
-    done->markCompleted(c10::IValue(bucket.getBufferRef()));
+    const at::Tensor& sums = bucket.getBufferRef();
+    std::vector<c10::Device> devices;
+    if (sums.is_cuda()) devices.push_back(sums.device());
+    auto done = c10::make_intrusive<c10::ivalue::Future>(c10::TensorType::get(), std::move(devices));
+    done->markCompleted(c10::IValue(sums));
     return done;
   }
 
@@ -277,9 +281,10 @@ c10::intrusive_ptr<c10d::Store> store_of_rank_0(const World& world, std::chrono:
   fail(ErrorKind::io, kPortIsTaken, " ", world.address(0), ":", world.ports[0], ": ", said);
 }
 
-class Gloo final : public Exchange {
+// Tensors of the host are summed by Gloo, those of a GPU by NCCL.
+class Groups final : public Exchange {
  public:
-  explicit Gloo(const World& world) : world_(world) {
+  Groups(const World& world, bool on_gpu) : world_(world) {
     const auto timeout = std::chrono::milliseconds(static_cast<int64_t>(1e3 * world.timeout_seconds));
     const auto rank = static_cast<int>(world.place.rank), size = static_cast<int>(world.place.world);
     if (world.store.empty())
@@ -295,6 +300,7 @@ class Gloo final : public Exchange {
     group_ = c10::make_intrusive<c10d::ProcessGroup>(store_, rank, size);
     group_->setBackend(c10::DeviceType::CPU, c10d::ProcessGroup::GLOO, gloo);
     group_->setDefaultBackend(c10d::ProcessGroup::GLOO);
+    if (on_gpu) add_nccl(timeout);
   }
 
   void tell_buffers(TellBuffer tell) override { tell_ = std::move(tell); }
@@ -362,8 +368,21 @@ class Gloo final : public Exchange {
  private:
   using Pieces = std::vector<std::vector<std::vector<at::Tensor>>>;  // by owner
 
-  // Each rank sends its piece of this round to all others, all at the same time.
+  void add_nccl(std::chrono::milliseconds timeout) {
+    const auto own_keys = c10::make_intrusive<c10d::PrefixStore>("nccl", store_);
+    const c10::intrusive_ptr<c10d::Store> store = own_keys;
+    c10::intrusive_ptr<c10d::Backend> nccl;
+    load_nccl()(&store, static_cast<int>(world_.place.rank), static_cast<int>(world_.place.world), timeout.count(),
+                &nccl);
+    group_->setBackend(c10::DeviceType::CUDA, c10d::ProcessGroup::NCCL, nccl);
+  }
+
+  // Each rank sends its piece of this round to all others, all at the same time. NCCL takes sends and receipts in turn
+  // unless they are told as one.
   void spread_round(const Pieces& pieces, size_t round) {
+    const bool on_gpu = std::ranges::any_of(
+        pieces, [&](const auto& of_rank) { return round < of_rank.size() && of_rank[round].front().is_cuda(); });
+    if (on_gpu) group_->startCoalescing(c10::DeviceType::CUDA);
     const auto own = static_cast<size_t>(world_.place.rank);
     const auto tag = static_cast<int>(round);
     std::vector<c10::intrusive_ptr<c10d::Work>> works;
@@ -379,6 +398,7 @@ class Gloo final : public Exchange {
     if (round < pieces[own].size()) sent = {told_of(tell_, at::cat(pieces[own][round]))};
     for (size_t rank = 0; !sent.empty() && rank < pieces.size(); ++rank)
       if (rank != own) works.push_back(group_->send(sent, static_cast<int>(rank), tag));
+    if (on_gpu) works = {group_->endCoalescing(c10::DeviceType::CUDA)};
     for (const auto& work : works) work->wait();
     for (size_t owner = 0; owner < pieces.size(); ++owner)
       if (!got[owner].empty()) write_back(pieces[owner][round], got[owner].front());
@@ -392,8 +412,8 @@ class Gloo final : public Exchange {
 
 }  // namespace
 
-std::unique_ptr<Exchange> join(const World& world) {
-  return exchanging("meeting the other ranks", [&] { return std::make_unique<Gloo>(world); });
+std::unique_ptr<Exchange> join(const World& world, bool on_gpu) {
+  return exchanging("meeting the other ranks", [&] { return std::make_unique<Groups>(world, on_gpu); });
 }
 
 }  // namespace tbd::pytorch

@@ -1,5 +1,5 @@
-// Sums over the ranks of a world by torch's own engine: c10d over Gloo, and DDP's Reducer for gradients. Only
-// exchange.cc includes torch's headers of these.
+// Sums over the ranks of a world by torch's own engine: c10d over Gloo, on GPUs over NCCL (nccl_library.h), and DDP's
+// Reducer for gradients. Only exchange.cc includes torch's headers of these.
 #pragma once
 #include <functional>
 #include <memory>
@@ -49,8 +49,9 @@ class Exchange {
   virtual void average(const std::vector<at::Tensor>& tensors) = 0;
 };
 
-// Meets the other ranks. Throws Error(io) where one does not come within the world's timeout.
-std::unique_ptr<Exchange> join(const World& world);
-using Join = std::function<std::unique_ptr<Exchange>(const World&)>;
+// Meets the other ranks. `on_gpu`: tensors to be summed lie there. Throws Error(io) where a rank does not come within
+// the world's timeout, Error(unsupported) where GPUs cannot sum.
+std::unique_ptr<Exchange> join(const World& world, bool on_gpu = false);
+using Join = std::function<std::unique_ptr<Exchange>(const World&, bool on_gpu)>;
 
 }  // namespace tbd::pytorch

@@ -7,6 +7,7 @@
 
 #include "backends/pytorch/cuda_library.h"
 #include "backends/pytorch/lowering.h"
+#include "backends/pytorch/nccl_library.h"
 #include "backends/pytorch/optimizer.h"
 #include "backends/pytorch/version.h"
 
@@ -33,6 +34,9 @@ SessionIdentity describe_torch() {
   out.build["mkl"] = first_line(at::get_mkl_version());
   out.build["onednn"] = first_line(at::get_mkldnn_version());
   out.build["openmp"] = first_line(at::get_openmp_version());
+  const std::string no_nccl = why_no_nccl();
+  if (no_nccl.empty()) out.exchanges.push_back(kGpuExchange);
+  if (gpus > 0 && !no_nccl.empty()) out.build[cat("exchange ", kGpuExchange)] = no_nccl;
   if (gpus > 0) out.build["cudnn_benchmark"] = kCudnnBenchmark ? "on" : "off";
   using Kind = Optimizer::Kind;
   out.build["optimizer.sgd"] = optimizer_path(Kind::sgd);

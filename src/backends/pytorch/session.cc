@@ -115,12 +115,11 @@ void TorchSession::replay_phases() {
 }
 
 void TorchSession::meet(const Program& program, const LoadOptions& options) {
-  if (device_.is_cuda() || graphs_)
-    fail(ErrorKind::unsupported, "several ranks train on processors, in modes that replay no graph");
+  if (graphs_) fail(ErrorKind::unsupported, "several ranks train in modes that replay no graph");
   const World& world = options.world;
   if (world.is_sharded() && options.capture)
     fail(ErrorKind::unsupported, "a rank that owns a share of the weights keeps no gradients of the others");
-  exchange_ = join_(world);
+  exchange_ = join_(world, device_.is_cuda());
   if (MemoryLedger* ledger = options.ledger)
     exchange_->tell_buffers(
         [ledger](const at::Tensor& buffer) { ledger->classify(buffer.storage().data(), MemoryClass::comm); });

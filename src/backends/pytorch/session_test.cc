@@ -186,7 +186,7 @@ class FaultyGloo final : public pytorch::Exchange {
 
 std::unique_ptr<Session> rank_with(ExchangeFault fault) {
   return pytorch::make_torch_session(
-      true, {}, [=](const World& world) { return std::make_unique<FaultyGloo>(pytorch::join(world), fault); });
+      true, {}, [=](const World& world, bool) { return std::make_unique<FaultyGloo>(pytorch::join(world), fault); });
 }
 
 }  // namespace tbd
