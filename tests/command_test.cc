@@ -273,6 +273,27 @@ TEST_F(TheProgram, PrintsThePeaksOfAGpuToThoseWhoAsk) {
   EXPECT_THAT(out(), Not(HasSubstr("gpu-peaks")));
 }
 
+TEST_F(TheProgram, GivesEachOfSeveralWorkersAGpuOfItsOwn) {
+  write_file(path("driver"), "nvmlDeviceGetCount_v2 2\n0 nvmlDeviceGetName NVIDIA T4\n1 nvmlDeviceGetName NVIDIA T4\n");
+  const auto two_from = [&](const std::string& set, const std::string& first) {
+    return run(kWithDriver + quoted(smoke(set, {"--device", first, "--workers", "2", "--oversubscribe"})));
+  };
+  behave("pytorch", "two-gpu", "0.05");
+  ASSERT_EQ(two_from("both", "cuda:0"), kDone) << err();
+  const Record record = read_record(find_records(path("both")).at(0));
+  for (const char* rank : {"0", "1"})
+    EXPECT_THAT(read_file(launch_folder(record, record.launches.at(0)) / cat("rank-", rank) / "worker.log"),
+                HasSubstr(cat("trains on cuda:", rank)));
+  EXPECT_EQ(two_from("beyond", "cuda:1"), kCellFailed);
+  EXPECT_THAT(read_record(find_records(path("beyond")).at(0)).run.outcome.reason,
+              HasSubstr("rank 1 of 2 would train on cuda:2, and its worker offers cpu, cuda:0, cuda:1"));
+  behave("pytorch", "apart-gpu", "0.05");
+  EXPECT_EQ(two_from("apart", "cuda:0"), kCellFailed);
+  EXPECT_THAT(
+      read_record(find_records(path("apart")).at(0)).run.outcome.reason,
+      HasSubstr("workers on GPUs sum by nccl, which the worker of pytorch does not offer: there is no library"));
+}
+
 TEST_F(TheProgram, GoesOnWhenTheDriverLosesTheGpu) {
   behave("pytorch", "on-gpu", "0.15");
   write_file(path("driver"), "nvmlDeviceGetCount_v2 1\n0 nvmlDeviceGetName NVIDIA T4\n0 lost-after 30\n");

@@ -4,12 +4,13 @@
 good, wrong-version, exit-at-hello, hang-at-hello, crash-at-load, oom-at-load, wrong-batch, wrong-parameters,
 unsupported, garbage, nonfinite, hang-at-step, killed-at-step, ignores-stop, chatty, hungry, hungry-crash, hungry-segfault,
 hungry-exit, equal-stamps, backward-stamps, huge-stamps, skipped-steps, on-gpu, full-gpu, broken-gpu, budget-gpu,
-exchanging, uneven, killed-at-link, slow-link, ranks-of-many-builds, ranks-of-many-threads, tunable
+two-gpu, apart-gpu, exchanging, uneven, killed-at-link, slow-link, ranks-of-many-builds, ranks-of-many-threads, tunable
 
 The hungry ones take 16 MiB of memory for each sample; where it is refused, the first says so, the others crash, die by
 a segmentation fault without a word or exit with code 5. Those of a GPU offer one; the second has no room for more
 than four samples, the third's memory has an error where the fifth sample lies, after which nothing works in the process,
-the fourth takes 16 MiB for each sample within the budget that it is given.
+the fourth takes 16 MiB for each sample within the budget that it is given. The last two offer two, between which only
+the first of them sums.
 
 The last ones sum over ranks, in 0.2 ms and 1 ns a byte; of the second rank 1 times one exchange too many, of the third
 it is killed at the second size, and the fourth takes its time.
@@ -54,11 +55,13 @@ def hello(_):
         sys.exit(3)
     if BEHAVIOUR == "hang-at-hello":
         time.sleep(600)
-    devices = ["cpu", "cuda:0"] if BEHAVIOUR.endswith("-gpu") else ["cpu"]
+    gpus = 2 if BEHAVIOUR in ("two-gpu", "apart-gpu") else int(BEHAVIOUR.endswith("-gpu"))
+    devices = ["cpu", *(f"cuda:{gpu}" for gpu in range(gpus))]
+    engines = ["gloo"] if gpus == 2 or BEHAVIOUR in EXCHANGING or BEHAVIOUR.startswith("ranks") else []
     send("hello", version=99 if BEHAVIOUR == "wrong-version" else 1, framework="pytorch", framework_version="0.1",
          modes=["eager"], devices=devices, precisions=["fp32", "bf16"], layouts=["nchw", "nhwc"], passes=["clean"],
-         pipeline=True, exchanges=["gloo"] if BEHAVIOUR in EXCHANGING or BEHAVIOUR.startswith("ranks") else [],
-         build={"blas": "none", "pass trace": "it has no clock", **({"id": str(os.getpid())} if BEHAVIOUR == "ranks-of-many-builds" else {})})
+         pipeline=True, exchanges=engines + (["nccl"] if BEHAVIOUR == "two-gpu" else []),
+         build={"blas": "none", "pass trace": "it has no clock", "exchange nccl": "there is no library", **({"id": str(os.getpid())} if BEHAVIOUR == "ranks-of-many-builds" else {})})
 
 
 def check(request):
@@ -84,6 +87,8 @@ def load(request):
          parameters=count + (BEHAVIOUR == "wrong-parameters"), threads=os.getpid() if BEHAVIOUR == "ranks-of-many-threads" else request["threads"], settings=settings, seconds=0.1)
     load.batch = request["bindings"]["N"]
     load.rank = request.get("world", {}).get("rank", 0)
+    if BEHAVIOUR == "two-gpu":
+        print("trains on", request["device"], file=sys.stderr, flush=True)
 
 
 load.memory = b""
@@ -126,7 +131,8 @@ def train(request):
     if BEHAVIOUR.startswith("hungry") and not take_memory():
         return fail("oom", "not enough memory for the batch")
     began, first_done, rows, last_sent, ended, step = now_ns(), None, [], 0, "steps", 0
-    for step in range(1, request["steps"] + 1):
+    steps = min(request["steps"], 6) if BEHAVIOUR == "two-gpu" else request["steps"]  # ranks end together: they sum nothing
+    for step in range(1, steps + 1):
         if step == 4 and (BEHAVIOUR == "hang-at-step" or tuned_with("OMP_PROC_BIND", "TRUE")):
             time.sleep(600)
         if step == 4 and (BEHAVIOUR == "killed-at-step" or tuned_with("OMP_WAIT_POLICY", None)):

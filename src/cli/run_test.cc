@@ -280,7 +280,8 @@ TEST_F(RunCommand, RefusesWhatSeveralWorkersCannotDo) {
     return outcome.err;
   };
   EXPECT_THAT(said({"--workers", "5000"}), HasSubstr(", got 5000: each needs a core of its own, and "));
-  EXPECT_THAT(said({"--workers", "2", "--device", "cuda:0"}), HasSubstr("train on the CPU alone"));
+  EXPECT_THAT(said({"--workers", "2", "--device", "cuda:0", "--link", "1Gbit"}),
+              HasSubstr("a link of 1Gbit is made between workers on processors"));
   EXPECT_THAT(said({"--workers", "2", "--batch", "largest", "--memory", "1GiB"}), HasSubstr("with one worker, got 2"));
   EXPECT_THAT(said({"--workers", "5000"}), HasSubstr(" usable here; --oversubscribe lets them share cores"));
   EXPECT_THAT(said({"--workers", "5000000", "--oversubscribe"}),

@@ -118,8 +118,9 @@ void require_trainable_together(const Workload& cell, const RunnerSettings& sett
   if (cell.workers == 1 && !cell.link.empty())
     fail(ErrorKind::usage, "a link joins several workers: ask for workers 2 or more with link ", cell.link);
   if (cell.workers == 1) return;
-  if (cell.device != Device::kCpu)
-    fail(ErrorKind::usage, "several workers train on the CPU alone: ask for --device cpu, got ", cell.device);
+  if (cell.device != Device::kCpu && !cell.link.empty())
+    fail(ErrorKind::usage, "a link of ", cell.link,
+         " is made between workers on processors: ask for --device cpu, got ", cell.device);
   if (!cell.link.empty() && (settings.seats || !settings.hosts.empty()))
     fail(ErrorKind::usage, "a link of ", cell.link, " is made on this machine, and ",
          settings.seats ? "a launcher places the workers: start one tbd, without it"
@@ -143,6 +144,7 @@ std::optional<Outcome> too_large(const PreparedCell& prepared, const RunnerSetti
   const Bytes not_here = prepared.cell.device == Device::kCpu ? Bytes(0) : predicted.kernels;  // oneDNN's
   const int64_t needed = (predicted.peak() - not_here).value;
   const int64_t workers = prepared.cell.workers;
+  const int64_t sharing = prepared.cell.device == Device::kCpu ? workers : 1;  // each worker has a GPU of its own
   const bool ragged = most_rows(prepared.program, prepared.bindings) > 0;
   const auto skipped = [&](const std::string& there) {
     return Outcome{
@@ -151,7 +153,7 @@ std::optional<Outcome> too_large(const PreparedCell& prepared, const RunnerSetti
                       workers > 1 ? " in each worker" : "", ragged ? " without its ragged rows, " : ", ", there),
         .repro = ""};
   };
-  if (limit && needed > *limit / workers) return skipped(cat("there are ", format_bytes(*limit)));
+  if (limit && needed > *limit / sharing) return skipped(cat("there are ", format_bytes(*limit)));
   if (budget && static_cast<double>(needed) > kFarAbove * static_cast<double>(*budget))
     return skipped(cat("more than 1.5 times the memory budget of ", format_bytes(*budget)));
   return std::nullopt;

@@ -15,6 +15,7 @@ namespace tbd {
 namespace {
 
 constexpr int kPortTries = 3;
+constexpr std::string_view kGpuPrefix = "cuda:";
 constexpr double kEcho = 0.5;  // seconds within which the cause of a fault follows its echo
 
 bool is_timeout(const WorkerFault& fault) { return fault.outcome().kind == OutcomeKind::timeout; }
@@ -220,7 +221,41 @@ protocol::HelloReply Team::hello() {
                        .reason = cat("the worker of ", replies[0].framework, " trains on one rank alone"),
                        .repro = ""});
   require_alike(replies);
+  require_gpus(replies);
   return replies[0];
+}
+
+Device Team::device_of(int64_t rank) const {
+  const Device& first = prepared_.cell.device;
+  if (first == Device::kCpu) return first;
+  const std::vector<std::string> hosts = hosts_of_ranks(settings_, world());
+  int64_t before = rank;  // that have a GPU of the same machine
+  if (!hosts.empty()) before = std::count(hosts.begin(), hosts.begin() + rank, hosts.at(static_cast<size_t>(rank)));
+  return Device(cat(kGpuPrefix, parse_int(first.text().substr(kGpuPrefix.size())).value_or(0) + before));
+}
+
+void Team::require_gpus(const std::vector<protocol::HelloReply>& replies) const {
+  const Device& first = prepared_.cell.device;
+  const auto offers = [&](size_t rank, const Device& device) {
+    return std::ranges::count(replies[rank].devices, device) > 0;
+  };
+  if (world() == 1 || first == Device::kCpu || !offers(0, first)) return;  // the last is told by the caller
+  const std::vector<std::string> engines = replies[0].exchanges.value_or(std::vector<std::string>());
+  if (std::ranges::count(engines, kGpuExchange) == 0) {
+    const auto why = replies[0].build.find(cat("exchange ", kGpuExchange));
+    throw WorkerFault(
+        {.kind = OutcomeKind::unsupported,
+         .reason = cat("workers on GPUs sum by ", kGpuExchange, ", which the worker of ", replies[0].framework,
+                       " does not offer", why == replies[0].build.end() ? "" : cat(": ", why->second)),
+         .repro = ""});
+  }
+  for (size_t rank = 1; rank < replies.size(); ++rank)
+    if (const Device own = device_of(static_cast<int64_t>(rank)); !offers(rank, own))
+      throw WorkerFault(
+          {.kind = OutcomeKind::unavailable,
+           .reason = cat("rank ", rank, " of ", replies.size(), " would train on ", own, ", and its worker offers ",
+                         join(texts(replies[rank].devices), ", "), ": each worker has a GPU of its own"),
+           .repro = ""});
 }
 
 std::vector<protocol::LoadReply> Team::load(const protocol::Load& request) {
@@ -238,6 +273,7 @@ std::vector<protocol::LoadReply> Team::load_once(const protocol::Load& request) 
   const std::vector<int64_t> ports = world() > 1 ? options_.ports(world()) : std::vector<int64_t>();
   auto replies = each([&](WorkerProcess& worker, int64_t rank) {
     protocol::Load own = request;
+    own.device = device_of(rank);
     if (world() > 1)
       own.world =
           World{.place = {rank, world()},

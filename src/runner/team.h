@@ -59,7 +59,9 @@ class Team {
   std::vector<Reply> ask(const protocol::Request& request, std::string_view doing, double seconds) {
     return each([&](WorkerProcess& worker, int64_t) { return worker.ask<Reply>(request, doing, seconds); });
   }
-  protocol::HelloReply hello();  // of rank 0
+  // Of rank 0. On GPUs the ranks of a machine have those from the cell's on, one each; throws a fault where a rank's
+  // worker does not offer its GPU, or no engine that sums there.
+  protocol::HelloReply hello();
   // Where a worker finds its port taken, the workers are started anew, with other ports; kPortTries times in all.
   std::vector<protocol::LoadReply> load(const protocol::Load& request);
   void bye();
@@ -69,6 +71,8 @@ class Team {
   void start();
   void end_all();
   std::vector<int> cores_of(size_t rank) const;
+  Device device_of(int64_t rank) const;
+  void require_gpus(const std::vector<protocol::HelloReply>& replies) const;
   bool meets_at_file() const;                  // on one machine
   std::vector<std::string> addresses() const;  // by rank; empty on one machine
   WorkerFault cause_of(const std::vector<RankFault>& faults) const;
