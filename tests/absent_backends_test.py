@@ -77,6 +77,25 @@ class AbsentBackends(unittest.TestCase):
                  "".join(f"#define MLX_VERSION_{part} {number}\n" for part, number in numbers.items()))
             self.assertEqual(reason(row, root), f"mlx '0.31.2' in {root} is not of the supported 0.32")
 
+    def test_nccl_needs_both_headers_beside_torch_or_in_the_folder_for_gpus(self):
+        def folders(root):
+            with tempfile.TemporaryDirectory() as folder:
+                script = Path(folder) / "ask.cmake"
+                script.write_text(f'set(TBD_TORCH_ROOT {root})\ninclude({SOURCE}/cmake/Nccl.cmake)\n'
+                                  'tbd_nccl_headers(found why)\nmessage("${found}|${why}")\n')
+                told = subprocess.run([os.environ.get("CMAKE", "cmake"), "-P", script], capture_output=True, text=True,
+                                      timeout=60)
+                return told.stderr.strip().split("|")
+
+        with tempfile.TemporaryDirectory() as base:
+            root = f"{base}/torch-1"
+            make(root, "nvidia/cu13/include/cuda_runtime_api.h")
+            self.assertEqual(folders(root), ["", f"no headers of CUDA and NCCL in {root} or {root}-cuda"])
+            apart = f"{root}-cuda/nvidia"
+            make(apart, "cu13/include/cuda_runtime_api.h")
+            make(apart, "nccl/include/nccl.h")
+            self.assertEqual(folders(root), [f"{apart}/cu13/include;{apart}/nccl/include", ""])
+
 
 if __name__ == "__main__":
     unittest.main()
