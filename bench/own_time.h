@@ -32,7 +32,9 @@ struct Inside {  // a call of the framework
     return __real_##Name Arguments;                    \
   }
 
-//   [--config canonical] [--batch 8] [--threads 2] [--steps 20]   one JSON line: seconds a step, and of our own
+//   [--config canonical] [--batch 8] [--threads 2] [--steps 20] [--traced 0]
+// One JSON line: seconds a step, and of our own. `--traced 1`: of steps of pass trace, without their handing over,
+// which lies outside of steps: what is not our own of a trace's cost is the framework's collector.
 inline int own_time(int argc, char** argv, const ImageLayout& layout) {
   auto given = flags(argc, argv);
   const auto number = [&](const char* name, int64_t otherwise) {
@@ -43,9 +45,10 @@ inline int own_time(int argc, char** argv, const ImageLayout& layout) {
   workload.batch = number("batch", 8);
   workload.threads = number("threads", 2);
   workload.layout = layout;
-  const std::unique_ptr<Session> session = make_loaded(workload);
+  const bool traced = number("traced", 0) != 0;
+  const std::unique_ptr<Session> session = make_loaded(workload, nullptr, traced);
   const auto run = [&](int64_t step) {
-    session->step({.number = step, .schedule_step = step, .lr = {}, .only_phase = {}});
+    session->step({.number = step, .schedule_step = step, .lr = {}, .only_phase = {}, .traced = traced});
   };
   constexpr int64_t kWarm = 3;
   for (int64_t step = 1; step <= kWarm; ++step) run(step);
