@@ -297,7 +297,7 @@ void take_launches(CellResult& cell, const RunView& run, Basis basis) {
   if (cell.launch_clocks.size() != cell.launch_rates.size()) cell.launch_clocks.clear();
 }
 
-bool in_turns(const CellResult& a, const CellResult& b) {
+bool took_turns(const CellResult& a, const CellResult& b) {
   constexpr size_t kLeastPairs = 4;  // of three the t of pairs is half as large again as that of two groups
   const std::vector<std::string>&one = a.launch_starts, &other = b.launch_starts;
   if (one.size() != other.size() || one.size() < kLeastPairs) return false;
@@ -309,7 +309,7 @@ bool in_turns(const CellResult& a, const CellResult& b) {
 std::optional<Comparison> compare_launches(const CellResult& a, const CellResult& b) {
   if (a.launch_rates.empty() || b.launch_rates.empty()) return std::nullopt;
   const bool has_clocks = !a.launch_clocks.empty() && !b.launch_clocks.empty();
-  if (!has_clocks && in_turns(a, b)) return compare_pairs(a.launch_rates, b.launch_rates);
+  if (!has_clocks && took_turns(a, b)) return compare_pairs(a.launch_rates, b.launch_rates);
   return compare({a.launch_rates, a.launch_clocks}, {b.launch_rates, b.launch_clocks});
 }
 

@@ -45,7 +45,7 @@ void take_launches(CellResult& cell, const RunView& run, Basis basis);
 
 // Four launches or more of each, as many of one as of the other, and launch k of both began before launch k + 1 of
 // either: neighbours in time, so that what moves the machine from one round to the next moves both.
-bool in_turns(const CellResult& a, const CellResult& b);
+bool took_turns(const CellResult& a, const CellResult& b);
 
 // X_a / X_b from their launches, by pairs where they were measured in turns, with its verdict (docs/statistics.md);
 // nullopt where a side has no launch.
