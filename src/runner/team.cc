@@ -227,7 +227,7 @@ protocol::HelloReply Team::hello() {
 
 Device Team::device_of(int64_t rank) const {
   const Device& first = prepared_.cell.device;
-  if (first == Device::kCpu) return first;
+  if (world() == 1 || first == Device::kCpu) return first;
   const std::vector<std::string> hosts = hosts_of_ranks(settings_, world());
   int64_t before = rank;  // that have a GPU of the same machine
   if (!hosts.empty()) before = std::count(hosts.begin(), hosts.begin() + rank, hosts.at(static_cast<size_t>(rank)));
