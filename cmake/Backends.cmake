@@ -20,7 +20,7 @@ function(tbd_framework name package target root)
 endfunction()
 
 function(tbd_backend name target version root library)
-  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/backends/${name}/*.cc)  # folders: libraries of their own
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/backends/${name}/*.cc)  # what lies in a folder is a library of its own
   set(tests ${sources})
   set(mains ${sources})
   list(FILTER tests INCLUDE REGEX "_test\\.cc$")

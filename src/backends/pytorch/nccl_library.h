@@ -1,6 +1,6 @@
 // torch's own process group over NCCL, for ranks that train on GPUs. Its header needs those of CUDA and NCCL, so it is
 // a library of its own beside the worker, built where these are at hand (cmake/Nccl.cmake) and loaded by a rank that
-// asks for it. Compiled, and loaded without a GPU; no machine with two GPUs has run it.
+// asks for it. It has been compiled and never run: no machine with two GPUs was at hand.
 #pragma once
 #include <cstdint>
 #include <string>
