@@ -115,7 +115,7 @@ void TorchSession::replay_phases() {
 }
 
 void TorchSession::meet(const Program& program, const LoadOptions& options) {
-  if (graphs_) fail(ErrorKind::unsupported, "several ranks train in modes that replay no graph");
+  if (graphs_) fail(ErrorKind::unsupported, "mode cuda-graph trains on one rank alone");
   const World& world = options.world;
   if (world.is_sharded() && options.capture)
     fail(ErrorKind::unsupported, "a rank that owns a share of the weights keeps no gradients of the others");
