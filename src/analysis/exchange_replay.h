@@ -1,5 +1,5 @@
-// A step as its exchange would make it over another link: buckets of gradients are summed one after the other, each
-// from when it is ready, while backward goes on.
+// A step as its exchange would make it over another link: sums of buckets of gradients begin one after the other, each
+// when it is ready, while backward goes on.
 #pragma once
 #include <functional>
 #include <optional>
@@ -26,7 +26,10 @@ struct StepTimes {
 // The sum of one bucket, in seconds.
 struct BucketSum {
   double time = 0;
-  double busy = 0;  // of these, in which the sum has the processor and backward waits; at most `time`
+  double busy = 0;  // of these, in which the sum has the processor and backward waits; at most `time` and `holds`
+  // Of these, after which the sum of the next bucket may begin; nullopt: all. A key-value store pushes one bucket while
+  // the sum of another one comes back.
+  std::optional<double> holds = {};
 };
 
 struct ReplayedStep {
@@ -35,9 +38,10 @@ struct ReplayedStep {
   double exposed = 0;   // of these, after the end of backward
 };
 
-// f_i = max(r_i, f_(i-1)) + t(S_i); step = max(end of backward, f_last) + update. It holds where one bucket is summed
-// at a time (Gloo with one thread). While a bucket is summed backward goes on at 1 - busy / time of its speed, so that
-// what becomes ready later and the end of backward are late by what the sums before them were busy.
+// b_i = max(r_i, b_(i-1) + h(S_(i-1))); step = max(end of backward, the last b_i + t(S_i)) + update. Where one bucket
+// is summed at a time (Gloo with one thread) h is t. While a bucket holds the others backward goes on at 1 - busy / h
+// of its speed, so that what becomes ready later and the end of backward are late by what the sums before them were
+// busy.
 ReplayedStep replayed_step(const StepTimes& times, const std::function<BucketSum(int64_t bytes)>& sum);
 // The same with sums that take no time from backward.
 ReplayedStep replayed_step(const StepTimes& times, const std::function<double(int64_t bytes)>& exchange);

@@ -69,6 +69,18 @@ TEST(ExchangeReplay, BackwardEndsInTheMiddleOfASum) {
   EXPECT_NEAR(step.exposed, 0.2, 1e-12) << "0.1 of backward at half its speed takes 0.2";
 }
 
+// Of a key-value store the next bucket is pushed while the one before comes back.
+TEST(ExchangeReplay, SumsOverlapWhereTheyHoldTheLinkForAPart) {
+  const StepTimes times = {{{0.5, 10}, {0.5, 10}, {0.5, 10}}, 0.6, 0.25};
+  const auto step = [&](double busy) {
+    return replayed_step(times, [&](int64_t) { return BucketSum{.time = 0.4, .busy = busy, .holds = 0.2}; });
+  };
+  EXPECT_NEAR(step(0).step, 0.5 + 2 * 0.2 + 0.4 + 0.25, 1e-12);
+  EXPECT_NEAR(step(0).exchange, 0.8, 1e-12) << "from 0.5 to 1.3, whatever number of sums";
+  EXPECT_NEAR(step(0).exposed, 0.7, 1e-12);
+  EXPECT_NEAR(step(0.1).exposed, 0.6, 1e-12) << "the last 0.1 of backward takes 0.2 at half its speed";
+}
+
 TEST(ExchangeReplay, NeedsALinkThatIsKnown) {
   const StepTimes times = {{{0.1, 10}}, 1, 0.25};
   EXPECT_FALSE(replayed_step(times, link_of(kTenth), DType::bf16, 2));
