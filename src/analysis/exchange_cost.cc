@@ -102,8 +102,10 @@ double ExchangeCost::seconds(int64_t bytes, Bound bound) const {
 BucketSum ExchangeCost::sum(int64_t bytes, Bound bound) const {
   BucketSum out{.time = seconds(bytes, bound)};
   if (!loopback) return out;
-  const double busy = parts * (loopback->at(share * static_cast<double>(bytes)) - loopback->at(0));
-  out.busy = std::clamp(busy, 0.0, out.time);
+  const double alone = parts * loopback->at(share * static_cast<double>(bytes));
+  out.busy = std::clamp(alone - parts * loopback->at(0), 0.0, out.time);
+  if (one_way_byte_seconds)
+    out.holds = std::clamp(std::max(alone, *one_way_byte_seconds * static_cast<double>(bytes)), out.busy, out.time);
   return out;
 }
 
@@ -127,9 +129,10 @@ FoundCost exchange_cost(std::span<const NamedSweep> sweeps, const WantedExchange
   const Algorithm algorithm = algorithm_of(taken->sweep.engine, wanted.workers);
   if (loop && loop->sweep.workers == taken->sweep.workers) cost.loopback = curves_of(loop->sweep, wanted.dtype).value;
   const LinkLimits limits = limits_of(wanted.link);
-  const bool is_swept = own && !wanted.alpha;
-  if (is_swept) return {.cost = cost, .missing = {}};
   const double rate = kPayload * limits.bits_per_second / 8;
+  const bool is_swept = own && !wanted.alpha;
+  if (is_swept && algorithm.goes_both_ways && rate > 0) cost.one_way_byte_seconds = algorithm.wire / rate;
+  if (is_swept) return {.cost = cost, .missing = {}};
   cost.byte_seconds = own || rate <= 0 ? 0 : algorithm.wire / rate;
   cost.latency = algorithm.steps * (wanted.alpha ? *wanted.alpha : limits.delay_s);
   if (!wanted.alpha) cost.latency += cost.parts * cost.value.at(0);

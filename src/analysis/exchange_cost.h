@@ -34,6 +34,9 @@ struct ExchangeCost {
   // its first byte; the time is that and the longer of wire and processing.
   std::optional<double> byte_seconds;
   double latency = 0;
+  // Of a key-value store over a swept link: seconds that a byte of the sum takes each way. A sum is pushed and then
+  // comes back, and the next one is pushed meanwhile.
+  std::optional<double> one_way_byte_seconds;
 
   double seconds(int64_t bytes, Bound bound = Bound::value) const;
   BucketSum sum(int64_t bytes, Bound bound = Bound::value) const;

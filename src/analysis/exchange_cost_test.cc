@@ -99,6 +99,20 @@ TEST(ExchangeCost, ProcessingIsWhatTheLoopbackTakesWithoutItsLatency) {
       << "not known without the loopback";
 }
 
+// A single sum goes there and back, one after the other; of many one goes while another one comes.
+TEST(ExchangeCost, AStoreHoldsASlowLinkForOneWay) {
+  const auto sum_over = [](const std::string& link, const std::string& engine) {
+    const std::vector<NamedSweep> sweeps = {
+        sweep_of("", kLine, 2, engine), sweep_of(link, {{256, 1}, {kSweptMiB, 180}, {4 * kSweptMiB, 720}}, 2, engine)};
+    return cost_of(sweeps, {.link = Link(link)}).sum(kSweptMiB);
+  };
+  const BucketSum store = sum_over("100Mbit", "kvstore");
+  EXPECT_NEAR(store.time, 180e-3, 1e-3);
+  EXPECT_NEAR(store.holds.value_or(0), kSweptMiB / (kPayload * 12.5e6), 1e-6);
+  EXPECT_NEAR(sum_over("10Gbit", "kvstore").holds.value_or(0), 5e-3, 1e-6) << "what it takes over the loopback";
+  EXPECT_EQ(sum_over("100Mbit", "gloo").holds, std::nullopt) << "one after the other";
+}
+
 TEST(ExchangeCost, SaysWhatIsMissing) {
   EXPECT_NE(exchange_cost({}, {}).missing.find("no sweep has fp32 over loopback"), std::string::npos);
   const std::vector<NamedSweep> sweeps = {sweep_of("1Gbit", {{kSweptMiB, 9}})};

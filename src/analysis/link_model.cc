@@ -170,7 +170,7 @@ Algorithm ring_of(int64_t workers) {
 }
 
 Algorithm algorithm_of(std::string_view engine, int64_t workers) {
-  return engine == "kvstore" ? Algorithm{.steps = 2, .wire = 1} : ring_of(workers);
+  return engine == "kvstore" ? Algorithm{.steps = 2, .wire = 1, .goes_both_ways = true} : ring_of(workers);
 }
 
 LinkFigures figures_of(const LinkTimes& times, const Algorithm& algorithm) {

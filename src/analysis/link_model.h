@@ -20,6 +20,8 @@ namespace tbd {
 struct Algorithm {
   double steps = 0;
   double wire = 0;  // bytes that a rank sends over S; the factor from algbw to busbw
+  // Bytes of a sum go one way, then the other, so that another sum has the link the other way meanwhile.
+  bool goes_both_ways = false;
 };
 Algorithm ring_of(int64_t workers);
 Algorithm algorithm_of(std::string_view engine, int64_t workers);
