@@ -4,16 +4,16 @@
 
 WORKER is PROGRAM's worker of PyTorch, FOLDER a set of images that the network learns (tbd data: photos). The gain is from
 one run of PROGRAM in which launches of all ways take turns: samples per second over those of all_reduce, of the same
-link. The weights are from two workers that the protocol drives, without a link, each way from the same weights on the
-same samples: the distance of its weights from those of all_reduce after so many steps over the size of those, the same
-over the way that these went, and the mean loss of the last eighth of the samples. Prints a table in Markdown.
+link, by pairs of launches (tbd compare). The weights are from two workers that the protocol drives, without a link, each
+way from the same weights on the same samples: the distance of its weights from those of all_reduce after so many steps
+over the size of those, the same over the way that these went, and the mean loss of the last eighth of the samples. Prints
+a table in Markdown.
 """
 
 import argparse
 import array
 import itertools
 import json
-import math
 import os
 import subprocess
 import sys
@@ -40,16 +40,29 @@ def matches(row, way):
     return all(row[key] == way.get(key, value) for key, value in usual.items())
 
 
+def gain_of(options, row, usual):
+    """Of the launches of one round, with its interval."""
+    said = subprocess.run([options.tbd, "compare", usual["record"], row["record"], "--across",
+                           "exchange,wire,every,accumulate", "--json"], stdout=subprocess.PIPE, text=True)
+    found = json.loads(said.stdout.splitlines()[0])
+    low, high = found["ratio_low"], found["ratio_high"]
+    return f"{found['ratio']:.2f}" + (f" ({low:.2f} to {high:.2f})" if low is not None else "")
+
+
 def timed(options):
-    """Rows of the run by link and way."""
+    """Rows of the run by link and way, with the gain of those that were measured."""
     with tempfile.TemporaryDirectory() as folder:
         plan = os.path.join(folder, "remedies.plan")
         with open(plan, "w") as file:
             file.write(plan_of(options))
         said = subprocess.run([options.tbd, "run", "--plan", plan, "--out", options.out or os.path.join(folder, "out"),
                                "--json"], stdout=subprocess.PIPE, text=True)
-    rows = [json.loads(line) for line in said.stdout.splitlines()]
-    return {(row["link"], name): row for row in rows for name, way in WAYS.items() if matches(row, way)}
+        rows = [json.loads(line) for line in said.stdout.splitlines()]
+        found = {(row["link"], name): row for row in rows for name, way in WAYS.items() if matches(row, way)}
+        for (link, _), row in found.items():
+            usual = found[link, BASE]
+            row["gain"] = gain_of(options, row, usual) if row["throughput"] and usual["throughput"] else ""
+        return found
 
 
 class Worker:
@@ -124,17 +137,6 @@ def distance(a, b):
     return sum((x - y) ** 2 for x, y in zip(a, b)) ** 0.5
 
 
-def gain_of(row, usual):
-    """With its interval: those of both rows add in quadrature on a log scale."""
-    if not row["throughput"] or not usual["throughput"]:
-        return ""
-    gain = row["throughput"] / usual["throughput"]
-    if None in (row["throughput_low"], usual["throughput_low"]):
-        return f"{gain:.2f}"
-    half = math.hypot(*(math.log(each["throughput_high"] / each["throughput_low"]) / 2 for each in (row, usual)))
-    return f"{gain:.2f} ({gain * math.exp(-half):.2f} to {gain * math.exp(half):.2f})"
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tbd", required=True)
@@ -163,8 +165,8 @@ def main():
     for name, way in WAYS.items():
         cells = []
         for link in links:
-            row, usual = rows[link, name], rows[link, BASE]
-            cells += [f"{row['throughput']:.1f}" if row["throughput"] else row["outcome"], gain_of(row, usual),
+            row = rows[link, name]
+            cells += [f"{row['throughput']:.1f}" if row["throughput"] else row["outcome"], row["gain"],
                       f"{row['link_bytes']:.3g}" if row["link_bytes"] else ""]
         _, after, losses = trained(options, program, way)
         last = losses[-max(1, len(losses) // 8):]
