@@ -61,7 +61,8 @@ def timed(options):
         found = {(row["link"], name): row for row in rows for name, way in WAYS.items() if matches(row, way)}
         for (link, _), row in found.items():
             usual = found[link, BASE]
-            row["gain"] = gain_of(options, row, usual) if row["throughput"] and usual["throughput"] else ""
+            has_both = row["throughput"] and usual["throughput"]
+            row["gain"] = "1" if row is usual else gain_of(options, row, usual) if has_both else ""
         return found
 
 
