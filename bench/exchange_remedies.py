@@ -61,8 +61,10 @@ def timed(options):
         found = {(row["link"], name): row for row in rows for name, way in WAYS.items() if matches(row, way)}
         for (link, _), row in found.items():
             usual = found[link, BASE]
-            has_both = row["throughput"] and usual["throughput"]
-            row["gain"] = "1" if row is usual else gain_of(options, row, usual) if has_both else ""
+            if row is usual:
+                row["gain"] = "1"
+            else:
+                row["gain"] = gain_of(options, row, usual) if row["throughput"] and usual["throughput"] else ""
         return found
 
 
