@@ -38,7 +38,7 @@ struct ReplayedStep {
   double exposed = 0;   // of these, after the end of backward
 };
 
-// b_i = max(r_i, b_(i-1) + h(S_(i-1))); step = max(end of backward, the last b_i + t(S_i)) + update. Where one bucket
+// b_i = max(r_i, b_(i-1) + h(S_(i-1))); step = max(end of backward, all b_i + t(S_i)) + update. Where one bucket
 // is summed at a time (Gloo with one thread) h is t. While a bucket holds the others backward goes on at 1 - busy / h
 // of its speed, so that what becomes ready later and the end of backward are late by what the sums before them were
 // busy.
