@@ -176,7 +176,8 @@ def link(request):
         time.sleep(600)
     count = request["repetitions"] + (BEHAVIOUR == "uneven" and load.rank == 1)
     began = [1_000_000_000 * (i + 1) for i in range(count)]
-    send("link", began_ns=began, ended_ns=[each + 200_000 + request["bytes"] for each in began])
+    send("link", began_ns=began, ended_ns=[each + 200_000 + request["bytes"] for each in began],
+         busy_ns=count * request["bytes"] // 4)
 
 
 link.sizes = 0

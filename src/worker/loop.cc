@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "base/out_of_memory.h"
+#include "measure/busy_time.h"
 #include "measure/clock.h"
 #include "measure/cores.h"
 #include "measure/malloc_libraries.h"
@@ -286,11 +287,14 @@ protocol::Message Worker::on(const protocol::Link& request) {
     return votes > 0;
   };
   exchange();  // touches the buffer, opens what the engine opens
+  const std::vector<int> cpus = allowed_cpus();
+  const std::optional<int64_t> busy = busy_ns(cpus);
   for (int64_t done = 0; done < request.repetitions && !ends(done); ++done) {
     reply.began_ns.push_back(now_ns());
     exchange();
     reply.ended_ns.push_back(now_ns());
   }
+  if (busy) reply.busy_ns = std::max<int64_t>(0, busy_ns(cpus).value_or(0) - *busy);
   return reply;
 }
 

@@ -14,6 +14,8 @@
 #include "base/json.h"
 #include "base/philox.h"
 #include "graph/builder.h"
+#include "measure/busy_time.h"
+#include "measure/cores.h"
 #include "record/counter_log.h"
 #include "record/safetensors.h"
 #include "trace/names.h"
@@ -386,6 +388,10 @@ TEST_F(WorkerLoop, TimesExchangesOfSeveralRanks) {
       EXPECT_GE(all.began_ns[i], all.ended_ns[i - 1]);
     }
   }
+  constexpr int64_t kTicksNs = 30'000'000;
+  const std::vector<int> cpus = allowed_cpus();
+  EXPECT_EQ(all.busy_ns.has_value(), busy_ns(cpus).has_value());
+  EXPECT_LE(all.busy_ns.value_or(0), std::ssize(cpus) * (all.ended_ns.back() - all.began_ns.front() + kTicksNs));
   const auto late = std::get<LinkReply>(ask(protocol::Link{DType::f32, 1024, 100, 0.001}));
   EXPECT_EQ(late.began_ns.size(), 5u) << "the least, whatever they take";
   session_.other_rank_ends_at = session_.sums + 3;

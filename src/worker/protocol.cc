@@ -197,6 +197,7 @@ template <Is<LinkReply> M>
 void fields(M& m, auto visit) {
   visit("began_ns", m.began_ns);
   visit("ended_ns", m.ended_ns);
+  visit("busy_ns", m.busy_ns);
 }
 template <Is<PingReply> M>
 void fields(M& m, auto visit) {

@@ -168,6 +168,9 @@ struct GemmReply {
 // By repetition, of this rank, on the clock of now_ns(): when it entered the all-reduce, and when it had the sum.
 struct LinkReply {
   std::vector<int64_t> began_ns, ended_ns;
+  // In which the rank's processors were not idle, summed over them, from the first begin to the last end: the votes
+  // between are in it. Absent: the system does not say (measure/busy_time.h).
+  std::optional<int64_t> busy_ns = {};
 };
 struct PingReply {
   int64_t step = 0;  // that it is in; 0: in none

@@ -84,6 +84,7 @@ TEST(Protocol, EveryMessageComesBackAsItWas) {
                                     GemmReply{1e9},
                                     GemmReply{},
                                     LinkReply{{1, 5}, {4, 9}},
+                                    LinkReply{{1, 5}, {4, 9}, 6},
                                     PingReply{4},
                                     ByeReply{},
                                     Failure{"io", "a rank is gone", false, 5},
