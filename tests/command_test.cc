@@ -121,6 +121,7 @@ TEST_F(TheProgram, MeasuresAnExchangeBySize) {
   EXPECT_EQ(kept["engine"], "gloo");
   EXPECT_EQ(kept["sizes"][3]["bytes"], 10'000'000);
   EXPECT_EQ(kept["sizes"][3]["times_ns"], Json(std::vector<int64_t>(200, 10'200'000)));
+  EXPECT_EQ(kept["sizes"][3]["busy_ns"], 2'500'000);
   EXPECT_TRUE(kept["environment"].contains("cpu"));
   ASSERT_EQ(tbd({"link", "--sizes", "1kB,2kB", "--json"}), kDone) << err();
   EXPECT_THAT(out(), AllOf(HasSubstr("\"bytes\":1000"), HasSubstr("\"busbw\":"),

@@ -180,6 +180,7 @@ LinkFigures figures_of(const LinkTimes& times, const Algorithm& algorithm) {
   out.slow_share = static_cast<double>(slow) / static_cast<double>(seconds.size());
   out.algbw = static_cast<double>(times.bytes) / out.fast;
   out.busbw = out.algbw * algorithm.wire;
+  if (times.busy_ns) out.busy = 1e-9 * static_cast<double>(*times.busy_ns);
   return out;
 }
 

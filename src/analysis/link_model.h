@@ -30,9 +30,10 @@ Algorithm algorithm_of(std::string_view engine, int64_t workers);
 struct LinkFigures {
   double fast = 0;  // the lower decile of the times: what is fitted
   double median = 0;
-  double slow_share = 0;  // of repetitions that took more than twice the lower decile
-  double algbw = 0;       // S / fast
-  double busbw = 0;       // algbw times Algorithm::wire
+  double slow_share = 0;            // of repetitions that took more than twice the lower decile
+  double algbw = 0;                 // S / fast
+  double busbw = 0;                 // algbw times Algorithm::wire
+  std::optional<double> busy = {};  // LinkTimes::busy_ns
 };
 LinkFigures figures_of(const LinkTimes& times, const Algorithm& algorithm);
 

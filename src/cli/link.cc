@@ -28,6 +28,7 @@ Table sizes_table(const LinkSweep& sweep, bool one_machine) {
                    {"time_s", "time", Unit::seconds},
                    {"median_s", "median", Unit::seconds},
                    {"slow", "slow", Unit::fraction},
+                   {"busy_s", "busy", Unit::seconds},
                    {"algbw", "algbw, B/s", Unit::bytes},
                    {"busbw", "busbw, B/s", Unit::bytes}};
   const double rate = limits_of(Link(sweep.link)).bits_per_second / 8;
@@ -35,10 +36,11 @@ Table sizes_table(const LinkSweep& sweep, bool one_machine) {
   for (const LinkTimes& size : sweep.sizes) {
     const LinkFigures figures = figures_of(size, algorithm);
     table.rows.push_back({std::string(exchanged_name(size.dtype)), size.bytes, std::ssize(size.times_ns), figures.fast,
-                          figures.median, figures.slow_share, figures.algbw, figures.busbw});
+                          figures.median, figures.slow_share, cell(figures.busy), figures.algbw, figures.busbw});
     if (rate > 0) table.rows.back().emplace_back(figures.busbw / rate);
   }
-  table.notes = {"time: the lower decile of the repetitions; slow: those that took more than twice as long"};
+  table.notes = {"time: the lower decile of the repetitions; slow: those that took more than twice as long",
+                 "busy: processor time of a worker for one, whoever used its processors, with the small sum before it"};
   if (!one_machine)
     table.notes.push_back(
         "machines have clocks of their own: an exchange is timed by the rank that took least, the last");

@@ -1,6 +1,7 @@
 // All-reduces of several sizes by the engine of one framework, as `tbd link` keeps them in a file (docs/link.md).
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +16,9 @@ struct LinkTimes {
   DType dtype = DType::f32;
   int64_t bytes = 0;              // of each all-reduce
   std::vector<int64_t> times_ns;  // by repetition: from the last rank's begin to the last rank's end
+  // That the processors of a worker are not idle for one, summed over them, with the small sum before it; the mean over
+  // repetitions and workers. Absent: the system did not say.
+  std::optional<int64_t> busy_ns = {};
 };
 
 struct LinkSweep {

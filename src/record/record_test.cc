@@ -355,13 +355,19 @@ TEST(LinkSweepFile, ComesBackAsItWas) {
   LinkSweep one = {.framework = "pytorch", .framework_version = "2.15.0", .engine = "gloo"};
   for (const DType dtype : {DType::f32, DType::bf16})
     one.sizes.push_back({.dtype = dtype, .bytes = 256, .times_ns = {1'000, 2'000}});
+  one.sizes[1].busy_ns = 700;
   const std::string text = to_text(one, {});
   const LinkSweep back = link_sweep_from(text, "file");
   EXPECT_EQ(to_text(back, {}), text);
   EXPECT_EQ(back.sizes.size(), 2u);
+  EXPECT_EQ(back.sizes[0].busy_ns, std::nullopt) << "as files were before";
+  EXPECT_EQ(back.sizes[1].busy_ns, 700);
   std::string hostile = text;
   hostile.replace(hostile.find("\"version\": 1"), 12, "\"version\": 2");
   EXPECT_THROW((void)link_sweep_from(hostile, "file"), Error);
+  one.sizes[1].busy_ns = -1;
+  EXPECT_THROW((void)link_sweep_from(to_text(one, {}), "file"), Error);
+  one.sizes[1].busy_ns = {};
   one.sizes[0].times_ns[0] = 0;
   EXPECT_THROW((void)link_sweep_from(to_text(one, {}), "file"), Error);
   EXPECT_THROW((void)link_sweep_from("{}", "file"), Error);

@@ -67,6 +67,16 @@ std::vector<int64_t> times_of(const std::vector<protocol::LinkReply>& ranks, boo
   return out;
 }
 
+// Of one repetition on one rank: the mean.
+std::optional<int64_t> busy_of(const std::vector<protocol::LinkReply>& ranks) {
+  int64_t sum = 0;
+  for (const protocol::LinkReply& rank : ranks) {
+    if (!rank.busy_ns) return std::nullopt;
+    sum += *rank.busy_ns;
+  }
+  return sum / (std::ssize(ranks) * std::ssize(ranks.front().began_ns));
+}
+
 void require_as_many(const std::vector<protocol::LinkReply>& ranks) {
   const size_t count = ranks.front().began_ns.size();
   for (const protocol::LinkReply& rank : ranks)
@@ -110,7 +120,7 @@ void measure_link(const LinkRequest& request, const RunnerSettings& settings, Li
           team.ask<protocol::LinkReply>(protocol::Link{dtype, bytes, request.repetitions, request.seconds},
                                         cat("exchanging ", what), request.seconds + settings.deadlines.step);
       require_as_many(replies);
-      sweep.sizes.push_back({dtype, bytes, times_of(replies, one_clock)});
+      sweep.sizes.push_back({dtype, bytes, times_of(replies, one_clock), busy_of(replies)});
     }
   team.bye();
 }
