@@ -62,6 +62,19 @@ Curves curves_of(const LinkSweep& sweep, DType dtype) {
   return out;
 }
 
+// In seconds of all processors of a worker; what a sum takes whatever its size is in each point.
+std::optional<SizeCurve> busy_curve(const LinkSweep& sweep, DType dtype) {
+  SizeCurve out;
+  for (const LinkTimes& size : sweep.sizes) {
+    if (size.dtype != dtype) continue;
+    if (!size.busy_ns) return std::nullopt;
+    out.points.push_back({static_cast<double>(size.bytes),
+                          1e-9 * static_cast<double>(*size.busy_ns) / static_cast<double>(sweep.threads)});
+  }
+  std::ranges::sort(out.points, {}, &SizeCurve::Point::bytes);
+  return out;
+}
+
 // The sweep of this link and type whose number of workers is nearest.
 const NamedSweep* nearest_sweep(std::span<const NamedSweep> sweeps, const Link& link, const WantedExchange& wanted) {
   const NamedSweep* found = nullptr;
@@ -101,11 +114,11 @@ double ExchangeCost::seconds(int64_t bytes, Bound bound) const {
 
 BucketSum ExchangeCost::sum(int64_t bytes, Bound bound) const {
   BucketSum out{.time = seconds(bytes, bound)};
-  if (!loopback) return out;
-  const double alone = parts * loopback->at(share * static_cast<double>(bytes));
-  out.busy = std::clamp(alone - parts * loopback->at(0), 0.0, out.time);
-  if (one_way_byte_seconds)
-    out.holds = std::clamp(std::max(alone, *one_way_byte_seconds * static_cast<double>(bytes)), out.busy, out.time);
+  const auto size = static_cast<double>(bytes);
+  if (busy) out.busy = std::clamp(parts * (busy->at(share * size) - busy->at(0)), 0.0, out.time);
+  if (!one_way_byte_seconds) return out;
+  const double alone = loopback ? parts * loopback->at(share * size) : 0;
+  out.holds = std::clamp(std::max(alone, *one_way_byte_seconds * size), out.busy, out.time);
   return out;
 }
 
@@ -127,10 +140,12 @@ FoundCost exchange_cost(std::span<const NamedSweep> sweeps, const WantedExchange
                     .high = curves.high};
   set_scale(cost, taken->sweep, wanted.workers);
   const Algorithm algorithm = algorithm_of(taken->sweep.engine, wanted.workers);
+  cost.busy = busy_curve(taken->sweep, wanted.dtype);
   if (loop && loop->sweep.workers == taken->sweep.workers) cost.loopback = curves_of(loop->sweep, wanted.dtype).value;
   const LinkLimits limits = limits_of(wanted.link);
   const double rate = kPayload * limits.bits_per_second / 8;
   const bool is_swept = own && !wanted.alpha;
+  if (!cost.busy) cost.basis += ", without processor time";
   if (is_swept && algorithm.goes_both_ways && rate > 0) cost.one_way_byte_seconds = algorithm.wire / rate;
   if (is_swept) return {.cost = cost, .missing = {}};
   cost.byte_seconds = own || rate <= 0 ? 0 : algorithm.wire / rate;

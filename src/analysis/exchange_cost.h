@@ -26,16 +26,19 @@ enum class Bound { value, low, high };
 // A sum by what was swept between `measured` workers. In a ring a step moves S / n bytes, so a sum of S among n takes
 // steps(n) / steps(m) times as long as one of S m / n among m; a key-value store takes the same for any n.
 struct ExchangeCost {
-  std::string basis;                  // what it is made of, for people: "by size, link-1Gbit.json"
-  double parts = 1, share = 1;        // steps(n) / steps(m), and m / n
-  SizeCurve value, low, high;         // of the sweep; low and high: 95 % by its repetitions
-  std::optional<SizeCurve> loopback;  // the same over the loopback, where it was swept: all of it is processing
+  std::string basis;            // what it is made of, for people: "by size, link-1Gbit.json"
+  double parts = 1, share = 1;  // steps(n) / steps(m), and m / n
+  SizeCurve value, low, high;   // of the sweep; low and high: 95 % by its repetitions
+  // Processor time of a worker over its processors, by the same sweep: what backward lacks for as long. Absent: the
+  // sweep does not say.
+  std::optional<SizeCurve> busy;
+  std::optional<SizeCurve> loopback;  // `value` of the loopback, where it was swept
   // Where the link itself was not swept: seconds that a byte of the sum takes on the wire, and what a sum takes before
   // its first byte; the time is that and the longer of wire and processing.
   std::optional<double> byte_seconds;
   double latency = 0;
   // Of a key-value store over a swept link: seconds that a byte of the sum takes each way. A sum is pushed and then
-  // comes back, and the next one is pushed meanwhile.
+  // comes back, and the next one is pushed meanwhile, after no less than what a sum takes over the loopback.
   std::optional<double> one_way_byte_seconds;
 
   double seconds(int64_t bytes, Bound bound = Bound::value) const;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <optional>
 
 namespace tbd {
 namespace {
@@ -12,13 +13,17 @@ constexpr int64_t kSweptMiB = int64_t{1} << 20;
 struct SizeMs {
   int64_t bytes = 0;
   double ms = 0;
+  std::optional<double> busy_ms = {};
 };
 
 NamedSweep sweep_of(const std::string& link, const std::vector<SizeMs>& sizes, int64_t workers = 2,
                     const std::string& engine = "gloo") {
   NamedSweep out{.name = "link.json", .sweep = {.engine = engine, .workers = workers, .link = link}};
-  for (const SizeMs& size : sizes)
-    out.sweep.sizes.push_back({DType::f32, size.bytes, std::vector<int64_t>(20, std::llround(1e6 * size.ms))});
+  for (const SizeMs& size : sizes) {
+    LinkTimes times{DType::f32, size.bytes, std::vector<int64_t>(20, std::llround(1e6 * size.ms))};
+    if (size.busy_ms) times.busy_ns = std::llround(1e6 * *size.busy_ms);
+    out.sweep.sizes.push_back(times);
+  }
   return out;
 }
 
@@ -35,14 +40,14 @@ const std::vector<SizeMs> kBent = {{256, 1}, {kSweptMiB, 2}, {4 * kSweptMiB, 20}
 
 TEST(ExchangeCost, TakesTheLawWhereItHolds) {
   const ExchangeCost cost = cost_of({sweep_of("", kLine)}, {});
-  EXPECT_EQ(cost.basis, "law, link.json");
+  EXPECT_EQ(cost.basis, "law, link.json, without processor time");
   EXPECT_NEAR(cost.seconds(2 * kSweptMiB), 9e-3, 1e-6);
   EXPECT_NEAR(cost.seconds(100 * kSweptMiB), 401e-3, 1e-5);
 }
 
 TEST(ExchangeCost, GoesBySizeWhereTheLawIsWithheld) {
   const ExchangeCost cost = cost_of({sweep_of("", kBent)}, {});
-  EXPECT_EQ(cost.basis, "by size, link.json");
+  EXPECT_EQ(cost.basis, "by size, link.json, without processor time");
   EXPECT_NEAR(cost.seconds(1), 1e-3, 1e-9) << "less than the first size";
   EXPECT_NEAR(cost.seconds(kSweptMiB), 2e-3, 1e-9);
   EXPECT_NEAR(cost.seconds(2 * kSweptMiB), 8e-3, 1e-9) << "a third of the way from 2 to 20 ms";
@@ -76,7 +81,7 @@ TEST(ExchangeCost, ALinkThatWasNotSweptIsTheLongerOfWireAndProcessing) {
   const std::vector<NamedSweep> loopback = {sweep_of("", kLine)};
   const ExchangeCost slow = cost_of(loopback, {.link = Link("100Mbit")}),
                      fast = cost_of(loopback, {.link = Link("10Gbit")});
-  EXPECT_EQ(slow.basis, "law, link.json + 100Mbit");
+  EXPECT_EQ(slow.basis, "law, link.json, without processor time + 100Mbit");
   EXPECT_NEAR(slow.seconds(4 * kSweptMiB), 1e-3 + 4 * kSweptMiB / (kPayload * 12.5e6), 1e-6);
   EXPECT_NEAR(fast.seconds(4 * kSweptMiB), 17e-3, 1e-6) << "the wire of 3.6 ms is hidden behind 16 ms of processing";
   const ExchangeCost far = cost_of(loopback, {.link = Link("10Gbit+5ms")});
@@ -89,14 +94,25 @@ TEST(ExchangeCost, AlphaStandsInForTheSweptLatency) {
   EXPECT_NEAR(ring.seconds(4 * kSweptMiB), 7 * 4e-3 + 14 * 50e-6, 1e-6);
 }
 
-TEST(ExchangeCost, ProcessingIsWhatTheLoopbackTakesWithoutItsLatency) {
-  const std::vector<NamedSweep> sweeps = {sweep_of("", kLine),
-                                          sweep_of("1Gbit", {{256, 1}, {kSweptMiB, 9}, {4 * kSweptMiB, 34}})};
-  const BucketSum sum = cost_of(sweeps, {.link = Link("1Gbit")}).sum(4 * kSweptMiB);
-  EXPECT_NEAR(sum.time, 34e-3, 1e-3);
-  EXPECT_NEAR(sum.busy, 16e-3, 1e-6);
-  EXPECT_EQ(cost_of({sweeps[1]}, {.link = Link("1Gbit")}).sum(4 * kSweptMiB).busy, 0)
-      << "not known without the loopback";
+// 0.3 ms whatever the size, and 2 ms for each MiB.
+const std::vector<SizeMs> kBusy = {{256, 1, 0.3}, {kSweptMiB, 9, 2.3}, {4 * kSweptMiB, 34, 8.3}};
+
+TEST(ExchangeCost, ProcessorTimeIsThatOfItsSizeAlone) {
+  NamedSweep sweep = sweep_of("1Gbit", kBusy);
+  const BucketSum sum = cost_of({sweep}, {.link = Link("1Gbit")}).sum(2 * kSweptMiB);
+  EXPECT_NEAR(sum.time, 17.3e-3, 1e-3);
+  EXPECT_NEAR(sum.busy, 4e-3, 1e-6) << "without what a sum of nothing takes";
+  sweep.sweep.threads = 4;
+  EXPECT_NEAR(cost_of({sweep}, {.link = Link("1Gbit")}).sum(2 * kSweptMiB).busy, 1e-3, 1e-6) << "of four processors";
+  EXPECT_NEAR(cost_of({sweep_of("", kBusy)}, {.link = Link("100Mbit")}).sum(2 * kSweptMiB).busy, 4e-3, 1e-6)
+      << "of a link that was not swept that of the loopback";
+  EXPECT_EQ(cost_of({sweep_of("", kLine)}, {}).sum(4 * kSweptMiB).busy, 0) << "an older sweep does not say";
+}
+
+TEST(ExchangeCost, ProcessorTimeIsNoMoreThanTheTime) {
+  const std::vector<SizeMs> disturbed = {{256, 1, 0.3}, {kSweptMiB, 9, 20}, {4 * kSweptMiB, 34, 10}};
+  const ExchangeCost cost = cost_of({sweep_of("", disturbed)}, {});
+  EXPECT_EQ(cost.sum(kSweptMiB).busy, cost.seconds(kSweptMiB));
 }
 
 // A single sum goes there and back, one after the other; of many one goes while another one comes.

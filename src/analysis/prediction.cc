@@ -61,10 +61,18 @@ DType sent_as(const WireType& wire, DType own) {
 struct Replays {
   std::vector<StepTimes> steps;
   ExchangeCost cost;
+  double speed = 1;       // beside the others: own work and the processing of sums take 1 / speed times as long
   bool votes_too = true;  // they are a sum of their own
 
+  BucketSum sum(int64_t bytes, Bound bound) const {
+    BucketSum out = cost.sum(bytes, bound);
+    out.busy /= speed;
+    out.time = std::max(out.time, out.busy);
+    if (out.holds) out.holds = std::max(*out.holds, out.busy);
+    return out;
+  }
   ReplayedStep one(const StepTimes& times, Bound bound) const {
-    ReplayedStep step = replayed_step(times, [&](int64_t bytes) { return cost.sum(bytes, bound); });
+    ReplayedStep step = replayed_step(times, [&](int64_t bytes) { return sum(bytes, bound); });
     const double votes = votes_too ? cost.seconds(kVotes, bound) : 0;
     step.step += votes;
     step.exchange += votes;
@@ -99,7 +107,7 @@ double resampled_quantile(const std::vector<ReplayedStep>& steps, double q) {
 
 Replays replays_of(const OneWorker& one, const Together& of, const ExchangeCost& cost,
                    const std::optional<double>& contention) {
-  Replays out{.steps = {}, .cost = cost, .votes_too = !contention};
+  Replays out{.steps = {}, .cost = cost, .speed = contention.value_or(1), .votes_too = !contention};
   const auto buckets = buckets_of(one.engine, one.gradients, median_ready(one), of.bucket_bytes.value_or(kBucketBytes));
   TracedGradients traced = one.traced;
   scale_by(traced, 1 / contention.value_or(1));

@@ -112,7 +112,7 @@ TEST_F(PredictedStep, IsTheArithmeticOfItsTimes) {
   EXPECT_NEAR(step.efficiency, 100.0 / 133, 1e-9);
   EXPECT_NEAR(step.low, 0.133, 1e-9) << "all steps and repetitions are alike";
   EXPECT_NEAR(step.high, 0.133, 1e-9);
-  EXPECT_EQ(step.basis, "by size, link.json");
+  EXPECT_EQ(step.basis, "by size, link.json, without processor time");
 }
 
 // Times of the trace are halved: 30 to 61, 61 to 92, update 5, votes 1.
@@ -145,6 +145,16 @@ TEST_F(PredictedStep, LargerBucketsBeginLater) {
 TEST_F(PredictedStep, ContentionSlowsOwnWork) {
   const Record record = traced(100);
   EXPECT_NEAR(predicted(one(record), kTwo, kSweeps, 0.8).step, 0.156, 1e-9);
+}
+
+// A sum needs 10 ms of a processor. With half of one that takes 20 of the 31 ms: sums from 120 to 151 and, since 49 ms
+// of backward are left then, from 200 to 231; update 20. With a quarter it takes 40: 240 to 280, 400 to 440, update 40.
+TEST_F(PredictedStep, ContentionSlowsTheProcessingOfSums) {
+  const Record record = traced(100);
+  NamedSweep sweep = bent_sweep("1Gbit");
+  for (LinkTimes& size : sweep.sweep.sizes) size.busy_ns = size.bytes / kOneMiB * kMsec * 5 / 2;
+  EXPECT_NEAR(predicted(one(record), kTwo, {&sweep, 1}, 0.5).step, 0.251, 1e-9);
+  EXPECT_NEAR(predicted(one(record), kTwo, {&sweep, 1}, 0.25).step, 0.480, 1e-9);
 }
 
 TEST_F(PredictedStep, NeedsATraceOfOneWorker) {
@@ -222,7 +232,7 @@ TEST_F(PredictedStep, AnErrorAbove15PercentWithholdsWhatIsFarFromIt) {
   }
   const std::vector<Table> tables = prediction_tables(worker, report);
   ASSERT_EQ(tables.size(), 2u);
-  EXPECT_EQ(std::get<std::string>(tables[0].rows[0].back()), "by size, link.json");
+  EXPECT_EQ(std::get<std::string>(tables[0].rows[0].back()), "by size, link.json, without processor time");
   EXPECT_EQ(std::get<std::string>(tables[0].rows[1].back()), "withheld");
   EXPECT_NE(to_text(tables[1]).find("-21.8 %"), std::string::npos);
   EXPECT_NE(to_text(tables[1]).find("off"), std::string::npos);
