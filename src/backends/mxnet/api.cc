@@ -293,11 +293,11 @@ std::function<void(const std::string&, const Array&)>& call_observer() {
   return observer;
 }
 
+}  // namespace
+
 void tell(const std::string& op, const Array& result) {
   if (call_observer()) call_observer()(op, result);
 }
-
-}  // namespace
 
 void observe_calls(std::function<void(const std::string& op, const Array& result)> observer) {
   call_observer() = std::move(observer);

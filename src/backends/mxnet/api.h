@@ -104,7 +104,8 @@ class Executor {
 Array call(const std::string& op, std::span<const Array> in, const Attributes& attributes = {});
 void call_into(const Array& out, const std::string& op, std::span<const Array> in, const Attributes& attributes = {});
 
-// Tells of every op queued by call and call_into, with its first result; an empty function ends it. One per process.
+// Tells of every op queued by call and call_into and of every sum of a KeyValueStore (kStoreSum), with its first
+// result; an empty function ends it. One per process.
 void observe_calls(std::function<void(const std::string& op, const Array& result)> observer);
 
 void wait_for_all();  // throws what queued work threw

@@ -46,6 +46,7 @@ void KeyValueStore::declare(std::span<const int> keys, std::span<const Array> ar
 void KeyValueStore::sum(int key, const Array& array, int priority) {
   void* own = array.handle();
   check(MXKVStorePushPull(handle_.get(), 1, &key, 1, &key, &own, &own, priority));
+  tell(kStoreSum, array);
 }
 
 }  // namespace tbd::mxnet

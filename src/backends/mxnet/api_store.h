@@ -17,6 +17,9 @@ struct StorePlace {
   std::string host;       // at which this process listens
 };
 
+// A sum as MXNet's profiler names it: from when the array is ready to when the sum is in it.
+inline constexpr const char* kStoreSum = "KVStoreDistDefaultStoragePushPull";
+
 class KeyValueStore {
  public:
   // Of the process's one place. A worker waits until all workers, servers and the scheduler are there, for ever.

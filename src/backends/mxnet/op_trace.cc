@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "backends/mxnet/api_profile.h"
+#include "backends/mxnet/api_store.h"
 #include "measure/clock.h"
 
 namespace tbd::mxnet {
@@ -13,14 +14,16 @@ namespace {
 
 uint64_t own_thread_hash() { return std::hash<std::thread::id>{}(std::this_thread::get_id()); }
 
+std::string extents_text(const Shape& shape) {
+  std::vector<std::string> extents;
+  for (const int64_t extent : shape.extents()) extents.push_back(std::to_string(extent));
+  return cat("[", join(extents, ","), "]");
+}
+
 // [[8,3,224,224],[64,3,7,7]]
 std::string shapes_text(const Graph& graph, const BoundNode& node) {
   std::vector<std::string> shapes;
-  for (const ValueId id : node.inputs) {
-    std::vector<std::string> extents;
-    for (const int64_t extent : graph.value(id).shape.extents()) extents.push_back(std::to_string(extent));
-    shapes.push_back(cat("[", join(extents, ","), "]"));
-  }
+  for (const ValueId id : node.inputs) shapes.push_back(extents_text(graph.value(id).shape));
   return cat("[", join(shapes, ","), "]");
 }
 
@@ -40,7 +43,7 @@ class OpTracer::Watch final : public ExecutorObserver {
       std::string whole = ops_[i].name;  // of a part, the node's shapes say nothing
       if (whole.ends_with("_backward")) whole.resize(whole.size() - std::string_view("_backward").size());
       const auto found = shapes.find(whole);
-      kinds_.push_back({ops_[i].op, node, found == shapes.end() ? "" : found->second, EventPhase::unknown});
+      kinds_.push_back({.op = ops_[i].op, .node = node, .shapes = found == shapes.end() ? "" : found->second});
     }
   }
 
@@ -88,8 +91,14 @@ int32_t OpTracer::kind_of(Kind kind) {
 
 void OpTracer::called(const std::string& op, const Array& result) {
   if (!on_ || op == "_copyto") return;  // the profiler has it as one of MXNet's own copies
-  const auto [number, fresh] = called_kinds_.try_emplace({op, phase_}, 0);
-  if (fresh) number->second = kind_of({op, "", "", phase_});
+  Kind kind = {.op = op, .phase = phase_};
+  if (op == kStoreSum)
+    kind = {.op = op,
+            .shapes = cat("[", extents_text(result.shape()), "]"),
+            .types = result.dtype() == DType::f64 ? R"(["double"])" : R"(["float"])",
+            .phase = EventPhase::comm};
+  const auto [number, fresh] = called_kinds_.try_emplace({kind.op, kind.shapes, kind.types, kind.phase}, 0);
+  if (fresh) number->second = kind_of(std::move(kind));
   queued(number->second, result);
 }
 
@@ -138,7 +147,8 @@ void OpTracer::add(Trace& trace, const ProfileRow& row, const Mark* mark,
   if (row.op == "WaitForVar") event.kind = EventKind::annotation;  // wakes the thread that waits for a result
   event.phase = kind ? kind->phase : EventPhase::unknown;
   if (kind && !(kind->node.empty() && kind->shapes.empty()))
-    event.detail = trace.detail(OpDetail{.node = trace.string(kind->node), .shapes = trace.string(kind->shapes)});
+    event.detail = trace.detail(OpDetail{
+        .node = trace.string(kind->node), .shapes = trace.string(kind->shapes), .types = trace.string(kind->types)});
   trace.add(event);
 }
 

@@ -45,8 +45,8 @@ class OpTracer {
 
  private:
   struct Kind {  // of op
-    std::string op, node, shapes;
-    EventPhase phase;
+    std::string op, node = {}, shapes = {}, types = {};
+    EventPhase phase = EventPhase::unknown;
   };
   struct Mark {
     int32_t kind;
@@ -70,7 +70,7 @@ class OpTracer {
   TemporaryFolder folder_;
   std::vector<std::unique_ptr<Watch>> watches_;
   std::vector<Kind> kinds_;
-  std::map<std::pair<std::string, EventPhase>, int32_t> called_kinds_;
+  std::map<std::tuple<std::string, std::string, std::string, EventPhase>, int32_t> called_kinds_;
   std::deque<Mark> marks_;  // the queue holds their addresses
   ClockMap clocks_;
   EventPhase phase_ = EventPhase::unknown;
