@@ -13,12 +13,14 @@
 
 #include "analysis/gates.h"
 #include "analysis/memory/memory_report.h"
+#include "analysis/profile/profile.h"
 #include "analysis/run_view.h"
 #include "analysis/verify/verify.h"
 #include "base/files.h"
 #include "base/free_ports.h"
 #include "base/json.h"
 #include "built_workers.h"
+#include "measure/busy_time.h"
 #include "measure/clock.h"
 #include "measure/cores.h"
 #include "measure/data_segment.h"
@@ -481,6 +483,7 @@ TEST_P(RanksTogether, TellWhatAnExchangeTakes) {
     const double fastest = static_cast<double>(std::ranges::min(size.times_ns));
     EXPECT_GT(fastest, static_cast<double>(size.bytes) / 100) << "100 GB/s is beyond what a loopback carries";
     EXPECT_LT(fastest, 2e9) << size.bytes;
+    EXPECT_EQ(size.busy_ns.has_value(), busy_ns(allowed_cpus()).has_value());
   }
   EXPECT_LT(std::ranges::min(sweep.sizes[0].times_ns), std::ranges::min(sweep.sizes[2].times_ns));
 }
@@ -568,6 +571,31 @@ TEST_F(RanksMeasured, OfOtherFrameworksLeaveOneToo) {
     ASSERT_EQ(record.run.outcome.kind, OutcomeKind::ok) << record.run.outcome.reason;
     for (const StepRow& row : record.launches.at(0).steps) EXPECT_EQ(row.units, 8);
     for (const Check& check : verify(record.folder)) EXPECT_NE(check.verdict, CheckVerdict::differs) << check.check;
+  }
+}
+
+// Of the size of all gradients, and some numbers for losses and votes.
+TEST_F(RanksMeasured, ShowTheirSumsInTraces) {
+  for (const std::string framework : {"pytorch", "tensorflow", "mxnet"}) {
+    SCOPED_TRACE(framework);
+    if (std::ranges::none_of(settings_.workers, [&](const auto& entry) { return entry.key == framework; })) continue;
+    Workload workload = cell(2);
+    workload.framework = framework;
+    const RunOptions options = {.effort = Effort::smoke,
+                                .out = folder_.path() / "traced",
+                                .passes = {Pass::kClean, Pass::kTrace},
+                                .peaks = false};
+    const Record record = read_record(run_cells({workload}, options, settings_).at(0).record);
+    ASSERT_EQ(record.run.outcome.kind, OutcomeKind::ok) << record.run.outcome.reason;
+    const std::optional<Profile> profile = profile_of(record);
+    ASSERT_TRUE(profile && profile->exchange);
+    EXPECT_EQ(profile->exchange->withheld, "");
+    const auto gradients = static_cast<double>(4 * record.run.parameters.value_or(0));
+    EXPECT_GE(profile->exchange->bytes, gradients);
+    EXPECT_LT(profile->exchange->bytes, gradients + 1024);
+    EXPECT_GT(profile->exchange->transfer, 0);
+    const double step = 1e-9 * static_cast<double>(profile->window_ns) / static_cast<double>(profile->steps);
+    EXPECT_LT(profile->exchange->transfer, step) << "a part of the step, however many sums are under way at once";
   }
 }
 

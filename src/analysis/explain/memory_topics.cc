@@ -105,24 +105,24 @@ constexpr Topic kWorkers[] = {
     {"exchange_bytes", "B", "Bytes that a rank gives to sums over the ranks in a step, as they travel.",
      "sum of the sizes of its sums", "Gradients, and the few numbers of losses, norms and votes.",
      "Trace pass of several workers: the engine's own ops in the trace of each rank.", "",
-     "What a link carries is 2 (n - 1) / n of it in a ring, and what protocols add."},
+     "What a link carries is 2 (n - 1) / n of it in a ring, all of it each way in a key-value store, and what "
+     "protocols add."},
     {"exposed_exchange", "s", "Time of a step in which a sum was under way and nothing computed on that rank.",
      "communicating - both at once", "Overlap is the rest: hidden communication over communication.",
      "Trace pass, per rank.", "Overlap as in HTA (communication_analysis).", "Waiting for a late rank is part of it."},
     {"peer_wait", "s", "Time of a step that a rank waited in sums for the last one to begin.",
-     "sum over sums of (last rank's begin - own begin)", "", "Trace pass of all ranks, by one machine's clock.", "",
+     "union over sums of [own begin, last rank's begin]", "", "Trace pass of all ranks, by one machine's clock.", "",
      "Withheld where sums end before the last rank began: clocks or orders disagree."},
-    {"transfer", "s", "Time of a step in which all ranks were in a sum.", "sum over sums of (first end - last begin)",
+    {"transfer", "s", "Time of a step in which all ranks were in a sum.", "union over sums of [last begin, first end]",
      "", "Trace pass of all ranks.", "", "Holds the adding as well."},
     {"straggler", "", "The rank that others waited for.",
      "begins most sums last: 60 % at least, and 1.2 times its share",
      "With how long it computed, over the median of the others.", "Trace pass of all ranks.", "",
      "Not named where nobody stands out."},
     {"bus_bandwidth", "B/s", "What each link carries, whatever the number of ranks.",
-     "bytes 2 (n - 1) / n / transfer, of sums of 64 KiB and more", "", "Trace pass of all ranks.",
-     "busbw of an all-reduce in nccl-tests (doc/PERFORMANCE.md).",
-     "The ring's factor: an engine that sends otherwise "
-     "has another."},
+     "bytes wire(n) / transfer, of sums of 64 KiB and more",
+     "wire(n): 2 (n - 1) / n in the ring of Gloo and TensorFlow, 1 in MXNet's key-value store.",
+     "Trace pass of all ranks.", "busbw of an all-reduce in nccl-tests (doc/PERFORMANCE.md).", ""},
 };
 
 }  // namespace

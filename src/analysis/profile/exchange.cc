@@ -50,6 +50,7 @@ int64_t elements_of(std::string_view shapes) {
 
 struct RankSum {
   int64_t begin = 0, end = 0, bytes = 0;
+  std::string_view engine;
 };
 using SumKey = std::tuple<std::string, int64_t, int64_t>;  // step, bytes, which of these
 
@@ -78,17 +79,25 @@ std::map<SumKey, RankSum> sums_of(const RankEvents& rank, const std::vector<Time
   std::vector<uint32_t> events;
   for (uint32_t i = 0; i < trace.size(); ++i) {
     const bool is_op = trace.kinds()[i] == EventKind::op || trace.kinds()[i] == EventKind::backward_op;
-    if (is_op && sums_over_ranks(trace.name(i)) && is_within(trace.begins()[i], windows)) events.push_back(i);
+    if (is_op && !engine_of_sum(trace.name(i)).empty() && is_within(trace.begins()[i], windows)) events.push_back(i);
   }
   std::ranges::stable_sort(events, {}, [&](uint32_t i) { return trace.begins()[i]; });
   std::map<std::pair<std::string, int64_t>, int64_t> counts;
   std::map<SumKey, RankSum> sums;
   for (const uint32_t i : events) {
-    const RankSum sum = {trace.begins()[i], trace.end(i), size_of_sum(trace, i)};
+    const RankSum sum = {trace.begins()[i], trace.end(i), size_of_sum(trace, i), engine_of_sum(trace.name(i))};
     const std::string step = step_at(rank, sum.begin);
     sums[{step, sum.bytes, counts[{step, sum.bytes}]++}] = sum;
   }
   return sums;
+}
+
+// In any order; where some are at once their time counts once.
+int64_t time_in(std::vector<TimeSpan> spans) {
+  std::ranges::sort(spans, {}, &TimeSpan::begin);
+  std::vector<TimeSpan> joined;
+  for (const TimeSpan& span : spans) join_span(joined, span);
+  return total(joined);
 }
 
 double per_step(int64_t ns, int64_t steps) { return 1e-9 * static_cast<double>(ns) / static_cast<double>(steps); }
@@ -136,8 +145,10 @@ ExchangeProfile exchange_between(const std::vector<RankEvents>& ranks,
     out.ranks.push_back(rank_times(rank, windows, steps));
     sums.push_back(sums_of(rank, windows));
   }
-  int64_t met = 0, transfer = 0, large_bytes = 0, large_transfer = 0, bytes = 0, early = 0;
-  std::vector<int64_t> waited(ranks.size()), last(ranks.size());
+  int64_t met = 0, large_bytes = 0, bytes = 0, early = 0;
+  std::vector<TimeSpan> transfer, large_transfer;
+  std::vector<std::vector<TimeSpan>> waited(ranks.size());
+  std::vector<int64_t> last(ranks.size());
   for (const auto& [key, first] : sums.front()) {
     std::vector<RankSum> each;
     for (const std::map<SumKey, RankSum>& of_rank : sums)
@@ -146,16 +157,16 @@ ExchangeProfile exchange_between(const std::vector<RankEvents>& ranks,
     const auto latest = std::ranges::max_element(each, {}, &RankSum::begin);
     const int64_t first_end = std::ranges::min_element(each, {}, &RankSum::end)->end;
     early += first_end < latest->begin;
-    const int64_t moved = std::max<int64_t>(0, first_end - latest->begin);
+    const TimeSpan moved = {latest->begin, std::max(first_end, latest->begin)};
     ++met;
     bytes += first.bytes;
-    transfer += moved;
+    transfer.push_back(moved);
     if (first.bytes >= kLeastBytes) {
       large_bytes += first.bytes;
-      large_transfer += moved;
+      large_transfer.push_back(moved);
     }
     ++last[static_cast<size_t>(latest - each.begin())];
-    for (size_t i = 0; i < each.size(); ++i) waited[i] += latest->begin - each[i].begin;
+    for (size_t i = 0; i < each.size(); ++i) waited[i].push_back({each[i].begin, latest->begin});
   }
   if (met == 0) {
     out.withheld = "no sum over the ranks was seen in the traces of all of them";
@@ -164,12 +175,12 @@ ExchangeProfile exchange_between(const std::vector<RankEvents>& ranks,
   const auto steps = static_cast<double>(out.steps);
   out.sums = static_cast<double>(met) / steps;
   out.bytes = static_cast<double>(bytes) / steps;
-  out.transfer = per_step(transfer, out.steps);
-  if (large_transfer > 0)
-    out.bus_bandwidth =
-        1e9 * static_cast<double>(large_bytes) * ring_of(std::ssize(ranks)).wire / static_cast<double>(large_transfer);
+  out.transfer = per_step(time_in(transfer), out.steps);
+  const double wire = algorithm_of(sums.front().begin()->second.engine, std::ssize(ranks)).wire;
+  if (const int64_t ns = time_in(large_transfer); ns > 0)
+    out.bus_bandwidth = 1e9 * static_cast<double>(large_bytes) * wire / static_cast<double>(ns);
   for (size_t i = 0; i < ranks.size(); ++i) {
-    out.ranks[i].waited = per_step(waited[i], out.steps);
+    out.ranks[i].waited = per_step(time_in(waited[i]), out.steps);
     out.ranks[i].last = static_cast<double>(last[i]) / static_cast<double>(met);
   }
   out.straggler = straggler_of(out.ranks);

@@ -16,7 +16,7 @@ struct RankExchange {
   double computed = 0;       // an op of this rank computed
   double communicating = 0;  // a sum over the ranks was under way
   double exposed = 0;        // of these, nothing computed on this rank
-  double waited = 0;         // from its begin of each sum to the last rank's
+  double waited = 0;         // a sum was between this rank's begin and the last one's
   double last = 0;           // share of the sums that it began last
   // HTA's overlap: communication that computing hides, over communication. Absent without any.
   std::optional<double> overlap() const;
@@ -26,8 +26,8 @@ struct ExchangeProfile {
   int64_t steps = 0;    // looked at
   double sums = 0;      // over the ranks, a step; those of losses and votes are among them
   double bytes = 0;     // a step, that a rank gives to sums, as they travel
-  double transfer = 0;  // s a step, each sum from its last rank's begin to the first one's end
-  // Of sums of kLeastBytes and more, bytes/s: what each link carries in a ring, S 2 (n - 1) / n over the transfer (the
+  double transfer = 0;  // s a step in which a sum was between its last rank's begin and the first one's end
+  // Of sums of kLeastBytes and more, bytes/s: what each link carries, S times Algorithm::wire over the transfer (the
   // bus bandwidth of nccl-tests). Absent without such sums.
   std::optional<double> bus_bandwidth;
   std::vector<RankExchange> ranks;

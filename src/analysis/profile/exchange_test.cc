@@ -11,6 +11,7 @@ constexpr int64_t kMebibyte = int64_t{1} << 20;
 struct SumAt {
   int64_t begin = 0, end = 0;  // ms in the step
   const char* shapes = "[[262144]]";
+  const char* op = "gloo:all_reduce";
 };
 
 // Six steps of 100 ms, of which 3 to 6 are traced: an op computes for `computed` ms, and sums go on beside it.
@@ -34,7 +35,7 @@ Trace trace_of(int32_t rank, int64_t computed, const std::vector<SumAt>& sums) {
     add(loop, at, kHundredMs, "step " + std::to_string(step), EventKind::step, "");
     add(loop, at, computed * kMillisecond, "conv", EventKind::op, "[[8]]");
     for (const SumAt& sum : sums)
-      add(engine, at + sum.begin * kMillisecond, (sum.end - sum.begin) * kMillisecond, "gloo:all_reduce", EventKind::op,
+      add(engine, at + sum.begin * kMillisecond, (sum.end - sum.begin) * kMillisecond, sum.op, EventKind::op,
           sum.shapes);
   }
   return trace;
@@ -78,6 +79,30 @@ TEST(ExchangeProfile, ReadsSizesOfEachType) {
       exchanged(trace_of(0, 50, {{20, 60, "[[[2,3],[4]],[]]"}}), trace_of(1, 50, {{20, 60, "[[[2,3],[4]],[]]"}}));
   EXPECT_DOUBLE_EQ(profile.bytes, 40);
   EXPECT_FALSE(profile.bus_bandwidth) << "too small to say anything of a link";
+}
+
+// Each gradient is a sum of its own in a key-value store, and many are under way at once.
+TEST(ExchangeProfile, TimesOfSumsAtOnceCountOnce) {
+  constexpr const char* kStore = "KVStoreDistDefaultStoragePushPull";
+  const auto rank = [&](int32_t number, int64_t late) {
+    return trace_of(number, 50, {{20 + late, 60, "[[262144]]", kStore}, {22 + late, 70, "[[3,262144]]", kStore}});
+  };
+  const ExchangeProfile profile = exchanged(rank(0, 0), rank(1, 10));
+  EXPECT_DOUBLE_EQ(profile.sums, 2);
+  EXPECT_DOUBLE_EQ(profile.transfer, 0.04) << "from 30 to 70";
+  EXPECT_DOUBLE_EQ(profile.ranks[0].waited, 0.012) << "from 20 to 32";
+  EXPECT_DOUBLE_EQ(profile.bus_bandwidth.value(), 4 * kMebibyte / 0.04);
+}
+
+TEST(ExchangeProfile, BusBandwidthHasTheFactorOfItsEngine) {
+  const auto of_three = [](const char* op) {
+    std::vector<Trace> traces;
+    for (int32_t rank = 0; rank < 3; ++rank) traces.push_back(trace_of(rank, 50, {{20, 60, "[[262144]]", op}}));
+    return exchange_between({rank_events(traces[0], 0), rank_events(traces[1], 1), rank_events(traces[2], 2)}, {{2, 6}})
+        .bus_bandwidth.value();
+  };
+  EXPECT_DOUBLE_EQ(of_three("gloo:all_reduce"), 4.0 / 3 * kMebibyte / 0.04);
+  EXPECT_DOUBLE_EQ(of_three("KVStoreDistDefaultStoragePushPull"), kMebibyte / 0.04);
 }
 
 TEST(ExchangeProfile, WithholdsTimesOfClocksThatDisagree) {

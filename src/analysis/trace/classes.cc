@@ -186,7 +186,12 @@ DeviceClass op_class(std::string_view name) {
   return begins_with_any(name, kLayoutOps) ? DeviceClass::layout : DeviceClass::compute;
 }
 
-bool sums_over_ranks(std::string_view name) { return name == "gloo:all_reduce" || name == "CollectiveReduceV2"; }
+std::string_view engine_of_sum(std::string_view name) {
+  constexpr std::pair<std::string_view, std::string_view> kSums[] = {
+      {"gloo:all_reduce", "gloo"}, {"CollectiveReduceV2", "grpc"}, {"KVStoreDistDefaultStoragePushPull", "kvstore"}};
+  const auto* found = std::ranges::find(kSums, name, [](const auto& each) { return each.first; });
+  return found == std::end(kSums) ? "" : found->second;
+}
 
 std::optional<IdleCause> host_cause(EventKind kind, std::string_view name) {
   switch (kind) {

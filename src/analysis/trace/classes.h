@@ -43,7 +43,8 @@ std::string_view key(IdleCause cause);   // "host_other"
 // Class of an event that keeps a device busy; nullopt for all others. For host tracks: of an op that works.
 std::optional<DeviceClass> device_class(EventKind kind, std::string_view name);
 DeviceClass op_class(std::string_view name);
-bool sums_over_ranks(std::string_view name);  // an op of an engine that has all ranks meet
+// The engine whose op sums over the ranks, as records name it ("gloo"); empty for other ops.
+std::string_view engine_of_sum(std::string_view name);
 // What a host event means for a device that waits; nullopt where it says nothing (a range, a launch).
 std::optional<IdleCause> host_cause(EventKind kind, std::string_view name);
 // The same for events of one trace, each name looked at once.
