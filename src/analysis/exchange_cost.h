@@ -29,8 +29,8 @@ struct ExchangeCost {
   std::string basis;            // what it is made of, for people: "by size, link-1Gbit.json"
   double parts = 1, share = 1;  // steps(n) / steps(m), and m / n
   SizeCurve value, low, high;   // of the sweep; low and high: 95 % by its repetitions
-  // Processor time of a worker over its processors, by the same sweep: what backward lacks for as long. Absent: the
-  // sweep does not say.
+  // Processor time of a worker, divided by the number of its processors: for so long backward stands still. Of the same
+  // sweep; absent where that does not say.
   std::optional<SizeCurve> busy;
   std::optional<SizeCurve> loopback;  // `value` of the loopback, where it was swept
   // Where the link itself was not swept: seconds that a byte of the sum takes on the wire, and what a sum takes before

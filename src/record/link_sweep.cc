@@ -60,8 +60,8 @@ void check_sizes(const LinkSweep& sweep) {
   for (const LinkTimes& size : sweep.sizes) {
     require(size.bytes > 0 && !size.times_ns.empty(), size.bytes, " bytes, ", size.times_ns.size(), " repetitions");
     for (const int64_t ns : size.times_ns) require(ns > 0, "an exchange of ", size.bytes, " bytes took ", ns, " ns");
-    require(size.busy_ns.value_or(0) >= 0, "an exchange of ", size.bytes, " bytes took a processor ", *size.busy_ns,
-            " ns");
+    const int64_t busy = size.busy_ns.value_or(0);
+    require(busy >= 0, "an exchange of ", size.bytes, " bytes kept processors busy for ", busy, " ns");
   }
 }
 
