@@ -295,7 +295,7 @@ class PredictCommand : public testing::Test {
     sweep.engine = "gloo";
     if (sweep.sizes.empty())
       for (const int64_t bytes : {256, 4096, 1 << 20})
-        sweep.sizes.push_back({DType::f32, bytes, std::vector<int64_t>(20, 2 * kStepMs)});
+        sweep.sizes.push_back({DType::f32, bytes, std::vector<int64_t>(20, 2 * kStepMs), 0});
     write_file(path(name), to_text(sweep, Json::object()));
     return path(name);
   }
