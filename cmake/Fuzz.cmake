@@ -21,6 +21,6 @@ foreach(file ${files})
     file(GLOB seeds ${PROJECT_SOURCE_DIR}/fuzz/corpus/${stem})
     add_test(NAME fuzz.${name} WORKING_DIRECTORY ${CMAKE_BINARY_DIR}/fuzz
              COMMAND fuzz_${name} -max_total_time=5 found/${name} ${seeds})
-    set_tests_properties(fuzz.${name} PROPERTIES LABELS fuzz TIMEOUT 120)
+    set_tests_properties(fuzz.${name} PROPERTIES LABELS fuzz TIMEOUT 120 ENVIRONMENT "${TBD_TEST_ENVIRONMENT}")
   endif()
 endforeach()

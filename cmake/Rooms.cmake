@@ -45,9 +45,10 @@ endfunction()
 function(tbd_add_tests target lane shards)
   foreach(shard RANGE 1 ${shards})
     math(EXPR index "${shard} - 1")
+    set(environment GTEST_TOTAL_SHARDS=${shards} GTEST_SHARD_INDEX=${index} ${TBD_TEST_ENVIRONMENT})
     add_test(NAME ${target}.${shard} COMMAND ${target} --gtest_brief=1)
     set_tests_properties(${target}.${shard} PROPERTIES LABELS ${lane} TIMEOUT 600
-                         ENVIRONMENT "GTEST_TOTAL_SHARDS=${shards};GTEST_SHARD_INDEX=${index}")
+                         ENVIRONMENT "${environment}")
   endforeach()
 endfunction()
 
