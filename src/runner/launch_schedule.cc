@@ -7,6 +7,11 @@
 #include "runner/plan.h"
 
 namespace tbd {
+namespace {
+
+constexpr int64_t kLaunchesToCompare = 3;  // of a side (stats/compare.h)
+
+}  // namespace
 
 double launch_limit(const Pass& pass, Effort effort, int64_t launches, double limit) {
   if (pass == Pass::kClean) return limit;
@@ -42,6 +47,9 @@ std::vector<Turn> LaunchSchedule::turns(size_t workloads) const {
     for (const size_t workload : launch_order(workloads, pass == Pass::kClean ? launches_ : 1, pair_seed_))
       turns.push_back({workload, pass, ++number[workload]});
   }
+  if (limits_.budget && !pair_seed_)
+    std::ranges::stable_partition(
+        turns, [](const Turn& turn) { return turn.pass != Pass::kClean || turn.number <= kLaunchesToCompare; });
   return turns;
 }
 

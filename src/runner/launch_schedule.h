@@ -44,7 +44,9 @@ class LaunchSchedule {
   double limit_of(const Pass& pass) const { return launch_limit(pass, effort_, launches_, limits_.launch); }
   double began() const { return began_; }
 
-  // Pass by pass, so that launches of one workload that are averaged lie among those of the others.
+  // Pass by pass, so that launches of one workload that are averaged lie among those of the others. Within a budget
+  // clean launches from the fourth on come last: three compare workloads, and time that runs out takes of their
+  // intervals, not of what a step does and what memory holds.
   std::vector<Turn> turns(size_t workloads) const;
 
   // Whether what takes `seconds` from `now` on ends within the budget.

@@ -28,6 +28,20 @@ TEST(LaunchSchedule, CleanLaunchesTakeTurnsAndOtherPassesHaveOne) {
   EXPECT_NE(turns[0].workload, turns[1].workload) << "launches that are averaged lie among those of the others";
 }
 
+TEST(LaunchSchedule, WithinABudgetFurtherCleanLaunchesComeLast) {
+  const LaunchSchedule schedule({Pass::kClean, Pass::kTrace, Pass::kMemory}, Effort::quick, 5,
+                                {.launch = 20, .workload = 100, .budget = 600}, 0);
+  const std::vector<Turn> turns = schedule.turns(2);
+  ASSERT_EQ(turns.size(), 14u);
+  for (size_t i = 0; i < turns.size(); ++i) {
+    const Pass expected = i < 6 || i >= 10 ? Pass::kClean : i < 8 ? Pass::kTrace : Pass::kMemory;
+    EXPECT_EQ(turns[i].pass, expected) << i;
+    if (i >= 10) {
+      EXPECT_EQ(turns[i].number, i < 12 ? 4 : 5);
+    }
+  }
+}
+
 TEST(LaunchSchedule, WithoutACleanPassOnlyTheOthersCount) {
   EXPECT_EQ(three_launches().launches_of(std::vector<Pass>{Pass::kTrace, Pass::kMemory}), 2);
 }
