@@ -27,8 +27,9 @@
 namespace tbd::cli {
 namespace {
 
-constexpr int64_t kMostPairs = 8, kFewestPairs = 3;  // where a person names no number
-constexpr double kSlack = 1.1;                       // launches differ in length
+// Of the final comparison where a person names no number: time is kept free for kKeptPairs, and what the race leaves of
+// it is for more of them.
+constexpr int64_t kFewestPairs = 3, kKeptPairs = 8, kMostPairs = 20;
 
 const Launch* clean_launch(const Record& record) { return last_launch(record, Pass::kClean); }
 
@@ -166,10 +167,8 @@ class Tune final : public Command {
     cells_.declare(options);
     options.option("--budget", budget_, "Time for everything, such as 8m or 1h", {.show_default = true});
     options.option("--pairs", pairs_,
-                   cat("Pairs of launches of the final comparison [", kMostPairs,
-                       ", or what a third of the budget lasts "
-                       "for, at least ",
-                       kFewestPairs, "]"));
+                   cat("Pairs of launches of the final comparison [", kFewestPairs, " to ", kMostPairs,
+                       ", as many as there is time for]"));
     options.option("--seconds", seconds_, "Of steps in each launch, at most", {.show_default = true});
     options.option("--order", order_, "Seed of the order in which launches take turns", {.show_default = true});
     options.option("--allow", allowed_,
@@ -221,17 +220,13 @@ class Tune final : public Command {
 
   // Throws Error(usage) where launches of so many seconds leave no time for an answer, `spent` seconds from the start.
   void require_budget(double budget, double launch_seconds, double spent) const {
-    const double needed =
-        spent + least_seconds({.reserve = seconds_of_pairs(launch_seconds), .launch_seconds = launch_seconds});
+    const double needed = spent + least_seconds({.reserve = pairs_seconds(pair_count_, launch_seconds),
+                                                 .launch_seconds = launch_seconds});
     if (needed > budget)
       fail(ErrorKind::usage, "a budget of ", format_seconds(budget), " is too short: with launches of ",
            format_seconds(launch_seconds), " a race of one remedy and ", pair_count_,
            " pairs at the end take at least ", format_seconds(needed),
            ". Give more --budget, or fewer --pairs or --seconds");
-  }
-
-  double seconds_of_pairs(double launch_seconds) const {
-    return kSlack * 2 * static_cast<double>(pair_count_) * launch_seconds;
   }
 
   int tune_on(Context& context, RunnerBench& bench, Workload& workload, double budget, Format format) {
@@ -250,14 +245,13 @@ class Tune final : public Command {
     workload.batch = usual[0].cell.batch;  // one that was searched is searched once
     const double launch_seconds = wall_seconds(*clean_launch(record));
     traced_seconds_ = std::max(launch_seconds, now_seconds() - began - launch_seconds);
-    if (pairs_.empty())
-      pair_count_ =
-          std::clamp(static_cast<int64_t>(budget / 3 / (2 * kSlack * launch_seconds)), kFewestPairs, kMostPairs);
+    if (pairs_.empty()) pair_count_ = pairs_within(budget / 3, launch_seconds, kFewestPairs, kKeptPairs);
     require_budget(budget, launch_seconds, budget - (bench.deadline - now_seconds()));
     bench.shorten_deadlines(launch_seconds);
     bench.losses_repeat = workload.dropout != DropoutMode::kFramework || !has_op(record, {"dropout"});
-    const TuneLimits limits{
-        .deadline = bench.deadline, .reserve = seconds_of_pairs(launch_seconds), .launch_seconds = launch_seconds};
+    const TuneLimits limits{.deadline = bench.deadline,
+                            .reserve = pairs_seconds(pair_count_, launch_seconds),
+                            .launch_seconds = launch_seconds};
     std::vector<Candidate> all = candidates(record.run.workload, offer_for(workload, record, bench.settings()),
                                             lost_shares(profile_if_any(record)));
     for (Candidate& each : all)
@@ -288,11 +282,13 @@ class Tune final : public Command {
     bool failed = bench.settings().interrupted();
     if (!tuned.winner.empty() && !failed) {
       RunOptions pairs = bench.turns();
-      pairs.launches = pair_count_;
-      pairs.budget_seconds = std::max(1.0, bench.deadline - now_seconds());
-      if (seconds_of_pairs(launch_seconds) + kSlack * 2 * traced_seconds_ <= *pairs.budget_seconds)
-        pairs.passes = {Pass::kClean, Pass::kTrace};
-      bench.say(cat("the final comparison: ", pair_count_, " pairs of launches, ", settings_in_words(tuned.winner)));
+      const double left = std::max(1.0, bench.deadline - now_seconds()), traced = pairs_seconds(1, traced_seconds_);
+      const int64_t count =
+          pairs_.empty() ? pairs_within(left - traced, launch_seconds, pair_count_, kMostPairs) : pair_count_;
+      pairs.launches = count;
+      pairs.budget_seconds = left;
+      if (pairs_seconds(count, launch_seconds) + traced <= left) pairs.passes = {Pass::kClean, Pass::kTrace};
+      bench.say(cat("the final comparison: ", count, " pairs of launches, ", settings_in_words(tuned.winner)));
       const std::vector<CellRun> sides = bench.run({workload, tuned.workload}, pairs, "final");
       failed = sides.size() < 2 || code_of_runs(sides, bench.settings()) != kDone;
       if (sides.size() == 2) {

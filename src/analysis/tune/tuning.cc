@@ -361,6 +361,15 @@ double least_seconds(const TuneLimits& limits) {
   return kSlack * limits.launch_seconds * static_cast<double>(2 * kRoundsBeforeJudging) + limits.reserve;
 }
 
+double pairs_seconds(int64_t pairs, double launch_seconds) {
+  return kSlack * 2 * static_cast<double>(pairs) * launch_seconds;
+}
+
+int64_t pairs_within(double seconds, double launch_seconds, int64_t fewest, int64_t most) {
+  const double pairs = seconds / pairs_seconds(1, launch_seconds);
+  return std::clamp(static_cast<int64_t>(std::min(pairs, static_cast<double>(most))), fewest, most);
+}
+
 std::string loss_differs(const std::optional<double>& usual, const std::optional<double>& other,
                          const Precision& precision) {
   if (!usual || !other) return "";

@@ -65,6 +65,11 @@ Tuned tune(const Workload& workload, const std::vector<Candidate>& candidates, c
 // `reserve`.
 double least_seconds(const TuneLimits& limits);
 
+// Of the final comparison: what so many pairs of launches take at most, and how many, from `fewest` to `most`,
+// `seconds` last for.
+double pairs_seconds(int64_t pairs, double launch_seconds);
+int64_t pairs_within(double seconds, double launch_seconds, int64_t fewest, int64_t most);
+
 // Why losses of a first step, from the same weights and batch, are not those of one computation: they differ by more
 // than the square root of the precision's epsilon, relative. Empty where they may be, and where one is unknown. Later
 // losses tell nothing: an update makes rounding grow (docs/tune.md).

@@ -221,6 +221,14 @@ TEST(Tuning, OfBatchesTheKneeWins) {
   EXPECT_EQ(settings_in_words(tuned(machine, 1200, batches).winner), "batch 8") << "another batch has other losses";
 }
 
+TEST(Tuning, ComparesAsManyPairsInTheEndAsThereIsTimeFor) {
+  EXPECT_DOUBLE_EQ(pairs_seconds(3, 5), 33) << "launches differ in length by a tenth";
+  EXPECT_EQ(pairs_within(120, 5, 3, 20), 10);
+  EXPECT_EQ(pairs_within(10, 5, 3, 20), 3);
+  EXPECT_EQ(pairs_within(-10, 5, 3, 20), 3);
+  EXPECT_EQ(pairs_within(1e30, 1e-6, 3, 20), 20);
+}
+
 TEST(Tuning, LossesAgreeWithinTheirPrecision) {
   EXPECT_EQ(loss_differs(2.4, 2.4002, Precision::kFp32), "");
   EXPECT_NE(loss_differs(2.4, 2.41, Precision::kFp32), "");
