@@ -11,6 +11,12 @@ namespace {
 
 constexpr int64_t kLaunchesToCompare = 3;  // of a side (stats/compare.h)
 
+// Within a budget the lowest go first.
+int rank(const Turn& turn) {
+  if (turn.pass == Pass::kClean) return turn.number <= kLaunchesToCompare ? 0 : 3;
+  return turn.pass == Pass::kMemory ? 1 : 2;
+}
+
 }  // namespace
 
 double launch_limit(const Pass& pass, Effort effort, int64_t launches, double limit) {
@@ -47,9 +53,7 @@ std::vector<Turn> LaunchSchedule::turns(size_t workloads) const {
     for (const size_t workload : launch_order(workloads, pass == Pass::kClean ? launches_ : 1, pair_seed_))
       turns.push_back({workload, pass, ++number[workload]});
   }
-  if (limits_.budget && !pair_seed_)
-    std::ranges::stable_partition(
-        turns, [](const Turn& turn) { return turn.pass != Pass::kClean || turn.number <= kLaunchesToCompare; });
+  if (limits_.budget && !pair_seed_) std::ranges::stable_sort(turns, {}, rank);
   return turns;
 }
 

@@ -45,8 +45,8 @@ class LaunchSchedule {
   double began() const { return began_; }
 
   // Pass by pass, so that launches of one workload that are averaged lie among those of the others. Within a budget
-  // clean launches from the fourth on come last: three compare workloads, and time that runs out takes of their
-  // intervals, not of what a step does and what memory holds.
+  // three clean launches come first, then memory, whose launches have the fewest steps, then the other passes, and
+  // further clean launches last: time that runs out widens intervals before it leaves out what a step does.
   std::vector<Turn> turns(size_t workloads) const;
 
   // Whether what takes `seconds` from `now` on ends within the budget.

@@ -34,7 +34,7 @@ TEST(LaunchSchedule, WithinABudgetFurtherCleanLaunchesComeLast) {
   const std::vector<Turn> turns = schedule.turns(2);
   ASSERT_EQ(turns.size(), 14u);
   for (size_t i = 0; i < turns.size(); ++i) {
-    const Pass expected = i < 6 || i >= 10 ? Pass::kClean : i < 8 ? Pass::kTrace : Pass::kMemory;
+    const Pass expected = i < 6 || i >= 10 ? Pass::kClean : i < 8 ? Pass::kMemory : Pass::kTrace;
     EXPECT_EQ(turns[i].pass, expected) << i;
     if (i >= 10) {
       EXPECT_EQ(turns[i].number, i < 12 ? 4 : 5);
