@@ -74,7 +74,9 @@ std::string text(const Tally& tally) {
 
 RuleVerdict by_cases(std::span<const Case> cases, size_t least) {
   const Tally t = tally(cases);
-  if (t.decided() < least || t.mostly_undecided()) return RuleVerdict::inconclusive;
+  if (t.decided() < least) return RuleVerdict::inconclusive;
+  if (5 * (t.passes + t.undecided) < 4 * t.all()) return RuleVerdict::fails;
+  if (t.mostly_undecided()) return RuleVerdict::inconclusive;
   if (t.fails == 0) return RuleVerdict::holds;
   return 5 * t.passes >= 4 * t.decided() ? RuleVerdict::mostly : RuleVerdict::fails;
 }

@@ -36,7 +36,8 @@ struct Tally {
 Tally tally(std::span<const Case> cases);
 std::string text(const Tally& tally);  // "3 of 4 pass, 1 undecided"
 
-// By the quota of 80 %; inconclusive with fewer than `least` decided cases.
+// By the quota of 80 %; inconclusive with fewer than `least` decided cases, or with more than 20 % undecided unless it
+// fails whichever way these fall.
 RuleVerdict by_cases(std::span<const Case> cases, size_t least = 2);
 
 }  // namespace tbd::rules

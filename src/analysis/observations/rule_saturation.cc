@@ -48,7 +48,9 @@ Case saturation_case(const Sweep& sweep, const SweepPoint& half, const SweepPoin
 RuleVerdict saturation_verdict(const std::vector<Case>& r, const std::vector<Case>& n, size_t other_models) {
   const Tally rt = tally(r), nt = tally(n);
   if (rt.fails > 0) return RuleVerdict::fails;
-  if (rt.decided() == 0 || other_models < kLeastNonRecurrent) return RuleVerdict::inconclusive;
+  if (rt.all() == 0 || other_models < kLeastNonRecurrent) return RuleVerdict::inconclusive;
+  if (3 * (nt.passes + nt.undecided) < 2 * nt.all()) return RuleVerdict::fails;  // whichever way these fall
+  if (rt.decided() == 0) return RuleVerdict::inconclusive;
   if (5 * (rt.undecided + nt.undecided) > rt.all() + nt.all()) return RuleVerdict::inconclusive;
   return 3 * nt.passes >= 2 * nt.decided() ? RuleVerdict::holds : RuleVerdict::fails;
 }

@@ -97,5 +97,14 @@ TEST(Saturation, IsInconclusiveWhereIntervalsAreWide) {
   EXPECT_EQ(results[2].verdict, RuleVerdict::inconclusive) << results[2].effect;
 }
 
+TEST(Saturation, FailsWhereTheOthersGainWhateverRecurrentModelsDo) {
+  Results results;
+  Series wide = limited("seq2seq", "lstm", {10, 16, 20});
+  wide.noise = 0.3;
+  results.add(wide);
+  for (const char* model : {"resnet50", "transformer", "wgan_gp"}) results.add(limited(model, "conv2d", kGains));
+  EXPECT_EQ(results[2].verdict, RuleVerdict::fails) << results[2].effect;
+}
+
 }  // namespace
 }  // namespace tbd
