@@ -5,7 +5,7 @@
 namespace tbd::rules {
 namespace {
 
-RuleVerdict of(int passes, int fails, int undecided) {
+RuleVerdict verdict_with(int passes, int fails, int undecided) {
   std::vector<Case> cases;
   const auto add = [&](int count, Decision passed) {
     for (int i = 0; i < count; ++i) cases.push_back({.what = "a series", .passes = passed});
@@ -17,18 +17,18 @@ RuleVerdict of(int passes, int fails, int undecided) {
 }
 
 TEST(ByCases, DecidedOnesAnswer) {
-  EXPECT_EQ(of(4, 0, 1), RuleVerdict::holds);
-  EXPECT_EQ(of(4, 1, 0), RuleVerdict::mostly);
-  EXPECT_EQ(of(3, 1, 0), RuleVerdict::fails);
-  EXPECT_EQ(of(1, 0, 0), RuleVerdict::inconclusive) << "one alone";
+  EXPECT_EQ(verdict_with(4, 0, 1), RuleVerdict::holds);
+  EXPECT_EQ(verdict_with(4, 1, 0), RuleVerdict::mostly);
+  EXPECT_EQ(verdict_with(3, 1, 0), RuleVerdict::fails);
+  EXPECT_EQ(verdict_with(1, 0, 0), RuleVerdict::inconclusive) << "one alone";
 }
 
 TEST(ByCases, UndecidedOnesLeaveItOpenUnlessTheyCannotTurnIt) {
-  EXPECT_EQ(of(3, 0, 1), RuleVerdict::inconclusive);
-  EXPECT_EQ(of(6, 2, 4), RuleVerdict::inconclusive) << "10 of 12 may pass";
-  EXPECT_EQ(of(6, 5, 4), RuleVerdict::fails) << "10 of 15 at most";
-  EXPECT_EQ(of(0, 1, 4), RuleVerdict::inconclusive) << "one alone";
-  EXPECT_EQ(of(0, 2, 6), RuleVerdict::fails) << "6 of 8 at most";
+  EXPECT_EQ(verdict_with(3, 0, 1), RuleVerdict::inconclusive);
+  EXPECT_EQ(verdict_with(6, 2, 4), RuleVerdict::inconclusive) << "10 of 12 may pass";
+  EXPECT_EQ(verdict_with(6, 5, 4), RuleVerdict::fails) << "10 of 15 at most";
+  EXPECT_EQ(verdict_with(0, 1, 4), RuleVerdict::inconclusive) << "one alone";
+  EXPECT_EQ(verdict_with(0, 2, 6), RuleVerdict::fails) << "6 of 8 at most";
 }
 
 }  // namespace
