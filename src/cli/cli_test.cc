@@ -276,6 +276,7 @@ TEST_F(CommandLine, LinkRefusesWhatNoMachineCanExchange) {
       {{"--seconds", "0"}, "--seconds must be above 0, got 0"},
       {{"--repetitions", "0"}, "--repetitions needs a positive whole number"},
       {{"--out", "/no/such/folder/link.json"}, "--out: there is no folder /no/such/folder"},
+      {{"--out", "/usr"}, "--out: /usr is a folder, not a file"},
       {{"--out", "/link.json", "--oversubscribe"}, "workers that share cores measure no link"},
       {{"--out", "/link.json", "--hosts", "a,b"}, "--out keeps what predictions take for links of one machine"},
       {{"--hosts", "a"}, "--hosts has places for 1 worker, and --workers is 2"},

@@ -139,6 +139,7 @@ class LinkCommand final : public Command {
     for (const std::string& each : sizes_) request_.sizes.push_back(bytes_from(each, "--sizes"));
     const std::filesystem::path folder = std::filesystem::path(out_).parent_path();
     if (!folder.empty() && !is_folder(folder)) fail(ErrorKind::usage, "--out: there is no folder ", folder.string());
+    if (!out_.empty() && is_folder(out_)) fail(ErrorKind::usage, "--out: ", out_, " is a folder, not a file");
     if (places_.oversubscribe && !out_.empty())
       fail(ErrorKind::usage,
            "--out keeps what predictions rest on, and workers that share cores measure no link: "
