@@ -72,13 +72,13 @@ std::string text(const Tally& tally) {
   return out;
 }
 
-RuleVerdict by_cases(std::span<const Case> cases, size_t least) {
+RuleVerdict by_cases(std::span<const Case> cases, size_t least, const Quota& quota) {
   const Tally t = tally(cases);
   if (t.decided() < least) return RuleVerdict::inconclusive;
-  if (5 * (t.passes + t.undecided) < 4 * t.all()) return RuleVerdict::fails;
+  if (!quota.met(t.passes + t.undecided, t.all())) return RuleVerdict::fails;
   if (t.mostly_undecided()) return RuleVerdict::inconclusive;
   if (t.fails == 0) return RuleVerdict::holds;
-  return 5 * t.passes >= 4 * t.decided() ? RuleVerdict::mostly : RuleVerdict::fails;
+  return quota.met(t.passes, t.decided()) ? RuleVerdict::mostly : RuleVerdict::fails;
 }
 
 }  // namespace tbd::rules

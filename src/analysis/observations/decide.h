@@ -36,8 +36,15 @@ struct Tally {
 Tally tally(std::span<const Case> cases);
 std::string text(const Tally& tally);  // "3 of 4 pass, 1 undecided"
 
-// By the quota of 80 %; inconclusive with fewer than `least` decided cases, or with more than 20 % undecided unless it
-// fails whichever way these fall.
-RuleVerdict by_cases(std::span<const Case> cases, size_t least = 2);
+// The share of the cases that must pass.
+struct Quota {
+  size_t part = 4, whole = 5;
+  bool met(size_t passes, size_t cases) const { return whole * passes >= part * cases; }
+};
+constexpr Quota kTwoThirds{.part = 2, .whole = 3};
+
+// Inconclusive with fewer than `least` decided cases, or with more than 20 % undecided unless the rule fails whichever
+// way these fall.
+RuleVerdict by_cases(std::span<const Case> cases, size_t least = 2, const Quota& quota = {});
 
 }  // namespace tbd::rules

@@ -5,7 +5,7 @@
 namespace tbd::rules {
 namespace {
 
-RuleVerdict verdict_with(int passes, int fails, int undecided) {
+RuleVerdict verdict_with(int passes, int fails, int undecided, const Quota& quota = {}) {
   std::vector<Case> cases;
   const auto add = [&](int count, Decision passed) {
     for (int i = 0; i < count; ++i) cases.push_back({.what = "a series", .passes = passed});
@@ -13,7 +13,7 @@ RuleVerdict verdict_with(int passes, int fails, int undecided) {
   add(passes, true);
   add(fails, false);
   add(undecided, std::nullopt);
-  return by_cases(cases);
+  return by_cases(cases, 2, quota);
 }
 
 TEST(ByCases, DecidedOnesAnswer) {
@@ -29,6 +29,12 @@ TEST(ByCases, UndecidedOnesLeaveItOpenUnlessTheyCannotTurnIt) {
   EXPECT_EQ(verdict_with(6, 5, 4), RuleVerdict::fails) << "10 of 15 at most";
   EXPECT_EQ(verdict_with(0, 1, 4), RuleVerdict::inconclusive) << "one alone";
   EXPECT_EQ(verdict_with(0, 2, 6), RuleVerdict::fails) << "6 of 8 at most";
+}
+
+TEST(ByCases, AnotherQuotaIsMetByFewer) {
+  EXPECT_EQ(verdict_with(2, 1, 0, kTwoThirds), RuleVerdict::mostly);
+  EXPECT_EQ(verdict_with(4, 2, 2, kTwoThirds), RuleVerdict::inconclusive) << "6 of 8 may pass, or 4";
+  EXPECT_EQ(verdict_with(1, 3, 2, kTwoThirds), RuleVerdict::fails) << "3 of 6 at most";
 }
 
 }  // namespace

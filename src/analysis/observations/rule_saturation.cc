@@ -49,10 +49,10 @@ RuleVerdict saturation_verdict(const std::vector<Case>& r, const std::vector<Cas
   const Tally rt = tally(r), nt = tally(n);
   if (rt.fails > 0) return RuleVerdict::fails;
   if (rt.all() == 0 || other_models < kLeastNonRecurrent) return RuleVerdict::inconclusive;
-  if (3 * (nt.passes + nt.undecided) < 2 * nt.all()) return RuleVerdict::fails;  // whichever way these fall
+  if (!kTwoThirds.met(nt.passes + nt.undecided, nt.all())) return RuleVerdict::fails;  // whichever way these fall
   if (rt.decided() == 0) return RuleVerdict::inconclusive;
   if (5 * (rt.undecided + nt.undecided) > rt.all() + nt.all()) return RuleVerdict::inconclusive;
-  return 3 * nt.passes >= 2 * nt.decided() ? RuleVerdict::holds : RuleVerdict::fails;
+  return kTwoThirds.met(nt.passes, nt.decided()) ? RuleVerdict::holds : RuleVerdict::fails;
 }
 
 // Sweeps from a small batch until the budget ends them, of all that is missing.
