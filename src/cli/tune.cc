@@ -27,8 +27,8 @@
 namespace tbd::cli {
 namespace {
 
-// Of the final comparison where a person names no number: time is kept free for kKeptPairs, and what the race leaves of
-// it is for more of them.
+// Pairs of the final comparison, unless --pairs gives their number: time is reserved for kFewestPairs to kKeptPairs,
+// and time that the race leaves is spent on up to kMostPairs.
 constexpr int64_t kFewestPairs = 3, kKeptPairs = 8, kMostPairs = 20;
 
 const Launch* clean_launch(const Record& record) { return last_launch(record, Pass::kClean); }

@@ -65,8 +65,8 @@ Tuned tune(const Workload& workload, const std::vector<Candidate>& candidates, c
 // `reserve`.
 double least_seconds(const TuneLimits& limits);
 
-// Of the final comparison: what so many pairs of launches take at most, and how many, from `fewest` to `most`,
-// `seconds` last for.
+// The final comparison: the seconds that so many pairs of launches take at most, and the number of pairs, between
+// `fewest` and `most`, for which `seconds` are enough.
 double pairs_seconds(int64_t pairs, double launch_seconds);
 int64_t pairs_within(double seconds, double launch_seconds, int64_t fewest, int64_t most);
 
