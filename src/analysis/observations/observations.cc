@@ -79,4 +79,21 @@ std::vector<Observation> observe(std::span<const Sweep> sweeps, std::span<const 
   return out;
 }
 
+OpenRecords open_records(std::span<const Observation> observations) {
+  OpenRecords open;
+  for (const Observation& each : observations) {
+    if (each.verdict != RuleVerdict::inconclusive) continue;
+    bool waits = false;
+    for (const Case& of : each.cases) {
+      if (of.passes || !of.narrower_decides) continue;
+      waits = true;
+      for (const std::string& record : of.records)
+        if (std::ranges::find(open.records, record) == open.records.end()) open.records.push_back(record);
+    }
+    if (waits && std::ranges::find(open.observations, each.number) == open.observations.end())
+      open.observations.push_back(each.number);
+  }
+  return open;
+}
+
 }  // namespace tbd

@@ -30,6 +30,7 @@ struct Case {
   std::string said;            // one clause: what was found, or why it is undecided
   std::vector<CaseNumber> numbers;
   std::vector<std::string> records;  // hashes of those behind it, by batch
+  bool narrower_decides = true;      // undecided: narrower intervals may decide it
 };
 
 struct Observation {
@@ -61,6 +62,13 @@ struct KnownNetwork {
 std::vector<Observation> observe(std::span<const Sweep> sweeps, std::span<const KnownNetwork> networks = {});
 
 std::string_view claim_of(int number);  // 1 to 13
+
+// What inconclusive observations wait for: the records (hashes, each once) whose intervals leave cases of theirs open.
+struct OpenRecords {
+  std::vector<int> observations;  // by number
+  std::vector<std::string> records;
+};
+OpenRecords open_records(std::span<const Observation> observations);
 
 Table observation_table(std::span<const Observation> observations);
 Table missing_table(std::span<const Observation> observations);  // of the inconclusive ones

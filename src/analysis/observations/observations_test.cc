@@ -32,6 +32,20 @@ TEST(Observations, AlwaysReportThirteenVerdicts) {
   }
 }
 
+TEST(OpenRecords, AreThoseOfUndecidedCasesThatNarrowerIntervalsMayDecide) {
+  const auto a_case = [](std::optional<bool> passes, std::vector<std::string> records) {
+    return Case{.what = "a series", .passes = passes, .said = {}, .numbers = {}, .records = std::move(records)};
+  };
+  std::vector<Observation> all(3);
+  all[0] = {.number = 1, .verdict = RuleVerdict::inconclusive, .cases = {a_case(true, {"a"}), a_case({}, {"b", "c"})}};
+  all[1] = {.number = 2, .verdict = RuleVerdict::fails, .cases = {a_case({}, {"d"})}};
+  all[2] = {.number = 3, .verdict = RuleVerdict::inconclusive, .cases = {a_case({}, {"c"}), a_case({}, {"e"})}};
+  all[2].cases[1].narrower_decides = false;
+  const OpenRecords open = open_records(all);
+  EXPECT_THAT(open.records, ElementsAre("b", "c"));
+  EXPECT_THAT(open.observations, ElementsAre(1, 3));
+}
+
 TEST(Suggestions, WriteFoldersAsAShellReadsThem) {
   for (const auto& [folder, word] :
        {std::pair("my photos", "'my photos'"), std::pair("it's", "'it'\\''s'"), std::pair("run", "run")}) {

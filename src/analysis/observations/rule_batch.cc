@@ -107,6 +107,7 @@ Observation batches_fill_device(const Scope& scope) {
         std::ranges::all_of(points, [](const SweepPoint* p) { return *p->compute_utilization.value >= kFull; });
     if (full) {
       each.passes = std::nullopt;
+      each.narrower_decides = false;
       each.said += "; near 1 everywhere, which decides nothing";
     } else {
       telling.push_back(each);

@@ -65,7 +65,8 @@ Observation long_slow_kernels(const Scope& scope) {
                      join(found.names, ", ")),
          .numbers = {number("share", exactly(found.share), Unit::fraction),
                      number("mean_utilization", exactly(point->profile->mean_utilization()), Unit::fraction)},
-         .records = hashes({point})});
+         .records = hashes({point}),
+         .narrower_decides = false});
     o.effect = cat(o.cases.front().what, ": ", o.cases.front().said);
   } else {
     o.effect = "no convolutional network was traced";
