@@ -10,6 +10,7 @@
 #include "record/reader.h"
 #include "resume_kills.h"
 #include "runner/largest_batch.h"
+#include "runner/prepare.h"
 #include "runner/run.h"
 
 namespace tbd {
@@ -245,6 +246,78 @@ TEST_F(Resume, RemainingTimeEndsWithTheBudget) {
   EXPECT_GE(told, 3);
   EXPECT_GT(most, 0);
   EXPECT_LE(most, 60.6);
+}
+
+// Launches of 0.1 s within a budget; the record of `batch` is undecided when it is asked first, nothing later.
+class Undecided : public Resume {
+ protected:
+  RunOptions within_budget(int64_t launches, int64_t batch) {
+    RunOptions options{.out = out(), .limit_seconds = 0.1, .launches = launches, .peaks = false};
+    options.budget_seconds = 120;
+    options.undecided = [this, batch]() -> std::vector<fs::path> {
+      if (asked_++ > 0) return {};
+      return {out() / folder_name(prepare(cell(batch), Effort::quick, settings_).cell)};
+    };
+    return options;
+  }
+  std::vector<size_t> launches_of_each(const std::vector<CellRun>& runs) const {
+    std::vector<size_t> out;
+    for (const CellRun& each : runs) {
+      EXPECT_EQ(each.outcome.kind, OutcomeKind::ok) << each.outcome.reason;
+      const Record record = read_record(each.record);
+      EXPECT_EQ(record.run.state, RunState::complete);
+      out.push_back(static_cast<size_t>(std::ranges::count_if(
+          record.launches, [](const Launch& launch) { return launch.info.pass == Pass::kClean; })));
+    }
+    return out;
+  }
+  int asked_ = 0;
+};
+
+TEST_F(Undecided, GoesOnBeforeTheOthers) {
+  std::vector<size_t> order;
+  run_cells({cell(1), cell(2)}, within_budget(5, 2), settings_, [&](const Progress& progress) {
+    if (progress.stage == "done") order.push_back(progress.cell);
+  });
+  ASSERT_EQ(order.size(), 10u);
+  EXPECT_EQ(std::vector<size_t>(order.begin() + 6, order.end()), std::vector<size_t>({1, 1, 0, 0}));
+  EXPECT_EQ(asked_, 2) << "once more after its launches";
+}
+
+TEST_F(Undecided, HasTwiceTheLaunchesWhereItHadAllThatWereWanted) {
+  EXPECT_EQ(launches_of_each(run({cell(1), cell(2)}, within_budget(2, 1))), std::vector<size_t>({4, 2}));
+}
+
+TEST_F(Undecided, IsReadAsARecordThatEnded) {
+  RunOptions options = within_budget(5, 1);
+  options.undecided = [this]() -> std::vector<fs::path> {
+    ++asked_;
+    for (const fs::path& each : find_records(out())) EXPECT_EQ(read_record(each).run.outcome.kind, OutcomeKind::ok);
+    return {};
+  };
+  EXPECT_EQ(launches_of_each(run({cell(1), cell(2)}, options)), std::vector<size_t>({5, 5}));
+  EXPECT_EQ(asked_, 1);
+}
+
+TEST_F(Undecided, GoesOnInASetThatIsResumed) {
+  run({cell(1), cell(2)}, within_budget(2, 0));
+  asked_ = 0;
+  RunOptions options = within_budget(2, 2);
+  options.resume = true;
+  EXPECT_EQ(launches_of_each(run({cell(1), cell(2)}, options)), std::vector<size_t>({2, 4}));
+}
+
+TEST_F(Undecided, AnInterruptLeavesWhatHadAllThatWereWanted) {
+  RunOptions options = within_budget(2, 1);
+  settings_.interrupted = [this] { return asked_ > 0; };
+  EXPECT_EQ(launches_of_each(run({cell(1), cell(2)}, options)), std::vector<size_t>({2, 2}));
+}
+
+TEST_F(Undecided, IsNotAskedForWithoutABudget) {
+  RunOptions options = within_budget(2, 1);
+  options.budget_seconds = std::nullopt;
+  EXPECT_EQ(launches_of_each(run({cell(1)}, options)), std::vector<size_t>({2}));
+  EXPECT_EQ(asked_, 0);
 }
 
 TEST_F(Resume, AMemoryBudgetIsEnforcedAndNamed) {

@@ -10,10 +10,12 @@ namespace tbd {
 namespace {
 
 constexpr int64_t kLaunchesToCompare = 3;  // of a side (stats/compare.h)
+constexpr int kRounds = 3;                 // of launches of what is undecided
+constexpr int kFurther = 3;                // the rank of clean launches beyond those to compare
 
 // Within a budget the lowest go first.
 int rank(const Turn& turn) {
-  if (turn.pass == Pass::kClean) return turn.number <= kLaunchesToCompare ? 0 : 3;
+  if (turn.pass == Pass::kClean) return turn.number <= kLaunchesToCompare ? 0 : kFurther;
   return turn.pass == Pass::kMemory ? 1 : 2;
 }
 
@@ -57,13 +59,32 @@ std::vector<Turn> LaunchSchedule::turns(size_t workloads) const {
   return turns;
 }
 
+size_t LaunchSchedule::first_turns(std::span<const Turn> turns) const {
+  if (!limits_.budget || pair_seed_) return turns.size();
+  return static_cast<size_t>(std::ranges::count_if(turns, [](const Turn& turn) { return rank(turn) < kFurther; }));
+}
+
+int64_t LaunchSchedule::launches_in_round(int round) const {
+  if (!limits_.budget || pair_seed_ || effort_ == Effort::smoke || round > kRounds) return 0;
+  return launches_ << (round - 1);
+}
+
+std::vector<Turn> LaunchSchedule::further(std::span<const size_t> workloads, int64_t launches) const {
+  std::vector<Turn> turns;
+  std::map<size_t, int64_t> number;
+  for (const size_t each : launch_order(workloads.size(), launches, {}))
+    turns.push_back({workloads[each], Pass::kClean, ++number[each]});
+  return turns;
+}
+
 bool LaunchSchedule::in_time(double now, double seconds) const {
   return !limits_.budget || now + seconds <= began_ + *limits_.budget;
 }
 
 bool LaunchSchedule::may_repeat(const Turn& turn, double measured, double last) const {
   if (turn.pass != Pass::kClean || effort_ == Effort::smoke || pair_seed_) return false;
-  return measured + static_cast<double>(launches_ - turn.number + 1) * last <= limits_.workload;
+  const auto to_come = static_cast<double>(std::max<int64_t>(1, launches_ - turn.number + 1));
+  return measured + to_come * last <= limits_.workload;
 }
 
 double LaunchSchedule::seconds_of_steps(std::span<const double> step_seconds) const {

@@ -49,6 +49,16 @@ class LaunchSchedule {
   // further clean launches last: time that runs out widens intervals before it leaves out what a step does.
   std::vector<Turn> turns(size_t workloads) const;
 
+  // How many of these turns come before the further clean launches: after them it is known what is undecided. All of
+  // them where nothing limits the time of the set.
+  size_t first_turns(std::span<const Turn> turns) const;
+
+  // Clean launches that the workloads go on to in this round, from 1, once it is known that they leave something
+  // undecided: to as many as launches(), then to twice and to four times as many. 0: no further round.
+  int64_t launches_in_round(int round) const;
+  // Up to that number, in turns. Those that are done are among them.
+  std::vector<Turn> further(std::span<const size_t> workloads, int64_t launches) const;
+
   // Whether what takes `seconds` from `now` on ends within the budget.
   bool in_time(double now, double seconds) const;
 

@@ -42,6 +42,27 @@ TEST(LaunchSchedule, WithinABudgetFurtherCleanLaunchesComeLast) {
   }
 }
 
+TEST(LaunchSchedule, FirstTurnsWithinABudgetLeaveOutFurtherCleanLaunches) {
+  const LaunchSchedule schedule({Pass::kClean, Pass::kTrace}, Effort::quick, 5,
+                                {.launch = 20, .workload = 100, .budget = 600}, 0);
+  EXPECT_EQ(schedule.first_turns(schedule.turns(2)), 8u) << "three clean ones and a traced one of each";
+  const LaunchSchedule unlimited = three_launches();
+  EXPECT_EQ(unlimited.first_turns(unlimited.turns(2)), 6u);
+}
+
+TEST(LaunchSchedule, WhatIsUndecidedGoesOnInThreeRounds) {
+  const LaunchSchedule schedule({Pass::kClean}, Effort::quick, 5, {.launch = 20, .workload = 100, .budget = 600}, 0);
+  EXPECT_EQ(schedule.launches_in_round(1), 5);
+  EXPECT_EQ(schedule.launches_in_round(2), 10);
+  EXPECT_EQ(schedule.launches_in_round(3), 20);
+  EXPECT_EQ(schedule.launches_in_round(4), 0);
+  EXPECT_EQ(three_launches().launches_in_round(1), 0) << "without a budget each workload has what was asked for";
+  const std::vector<Turn> turns = schedule.further(std::vector<size_t>{4, 7}, 5);
+  ASSERT_EQ(turns.size(), 10u);
+  EXPECT_NE(turns[0].workload, turns[1].workload);
+  EXPECT_EQ(turns.back().number, 5);
+}
+
 TEST(LaunchSchedule, WithoutACleanPassOnlyTheOthersCount) {
   EXPECT_EQ(three_launches().launches_of(std::vector<Pass>{Pass::kTrace, Pass::kMemory}), 2);
 }

@@ -94,19 +94,19 @@ std::string changes(const Json& there, const Json& here) {
   return join(found, "; ");
 }
 
-// A further launch beside those of another machine or build would be averaged with them.
-void require_same_machine(const fs::path& folder, const Begun& begun, const PreparedCell& prepared, const Json& here) {
+// Why a further launch may not lie beside these, with which it would be averaged: they are of another machine or build,
+// or it cannot be made.
+std::string elsewhere(const Begun& begun, const PreparedCell& prepared, const Json& here) {
   const Json& there = begun.run.environment;
-  const auto refuse = [&](const std::string& what) {
-    fail(ErrorKind::usage, folder.string(), " was begun ", what,
-         ": resuming would mix launches of both; resume there, or choose another --out");
+  const auto begun_so = [](const std::string& what) {
+    return cat("was begun ", what, ": resuming would mix launches of both; resume there, or choose another --out");
   };
   if (maybe<std::string>(there, "hash") != maybe<std::string>(here, "hash"))
-    refuse(cat("on another machine or with other settings (", changes(there, here), ")"));
+    return begun_so(cat("on another machine or with other settings (", changes(there, here), ")"));
   const std::string was = maybe<std::string>(there.value("framework", Json::object()), "library_sha256").value_or("");
   const std::string is = prepared.worker ? prepared.worker->library_sha256 : "";
-  if (!was.empty() && !is.empty() && was != is) refuse("with another build of the framework");
-  if (prepared.refused) fail(ErrorKind::usage, folder.string(), " cannot be resumed: ", prepared.refused->reason);
+  if (!was.empty() && !is.empty() && was != is) return begun_so("with another build of the framework");
+  return prepared.refused ? cat("cannot be resumed: ", prepared.refused->reason) : "";
 }
 
 }  // namespace
@@ -143,7 +143,8 @@ Begun look_at(const fs::path& folder, const PreparedCell& prepared, const RunOpt
   begun.state = state_of(begun, prepared, options, launches);
   const bool goes_on = begun.state == Begun::State::partial && lacks_launches(begun, options.passes, launches) &&
                        (begun.run.state == RunState::complete || went_well(outcome_so_far(begun).kind));
-  if (goes_on && !begun.launches.empty()) require_same_machine(folder, begun, prepared, environment);
+  if (!begun.launches.empty()) begun.elsewhere = elsewhere(begun, prepared, environment);
+  if (goes_on && !begun.elsewhere.empty()) fail(ErrorKind::usage, folder.string(), " ", begun.elsewhere);
   return begun;
 }
 

@@ -23,6 +23,7 @@ struct Begun {
   std::vector<LaunchInfo> launches;           // whole ones, of the wanted passes, by pass as wanted, by number
   std::map<Pass, std::set<int64_t>> numbers;  // of those, by pass
   std::vector<std::filesystem::path> cut;     // folders of launches that were cut
+  std::string elsewhere;                      // why no further launch may lie beside these; empty: it may
 };
 
 // Looks at `folder` without changing anything. `launches` is wanted of pass clean, one of each other pass.

@@ -34,6 +34,10 @@ struct RunOptions {
   // No launch begins that is not foreseen to end by then, counted from the start of run_cells; cells without any launch
   // become `skipped` records.
   std::optional<double> budget_seconds;
+  // The records in `out` that further clean launches may decide something of. Within a budget it is asked when each
+  // workload has the launches that come first (LaunchSchedule::turns) and after each round of further ones. Absent:
+  // never asked.
+  std::function<std::vector<std::filesystem::path>()> undecided;
 };
 
 // To set workloads side by side: launches of each in turns that `seed` draws, each of up to `seconds` of steps, without

@@ -86,8 +86,12 @@ std::vector<CellRun> RunSet::run() {
   for (WorkloadRun& entry : entries_)
     if (options_.resume) go_on(entry);
   turns_ = schedule_.turns(entries_.size());
-  for (turn_ = 0; turn_ < turns_.size() && !settings_.interrupted(); ++turn_)
+  ask_at_ = schedule_.first_turns(turns_);
+  for (turn_ = 0; !settings_.interrupted(); ++turn_) {
+    if (turn_ == ask_at_) put_undecided_first();
+    if (turn_ == turns_.size()) break;
     if (entries_[turns_[turn_].workload].to_do(turns_[turn_]) && in_time(turns_[turn_])) launch(turns_[turn_]);
+  }
   for (WorkloadRun& entry : entries_)
     if (!entry.kept && !entry.over) close(entry);
   add_drift();
@@ -105,6 +109,7 @@ void RunSet::make_entries(const std::vector<Workload>& cells) {
     if (is_searched && !cell.memory_budget_bytes)
       fail(ErrorKind::usage, "the largest batch of ", cell.model, " needs a memory budget: set one with --memory");
     entry.passes = options_.passes;
+    entry.wanted = schedule_.launches_of(entry.passes);
     entry.prepared = prepare(cell, options_.effort, settings_);
     if (is_searched) {
       entry.searched = cell;
@@ -158,7 +163,7 @@ LargestBatch RunSet::search(const WorkloadRun& entry) {
       progress_({.cell = index,
                  .cells = entries_.size(),
                  .name = folder_name(entry.prepared.cell),
-                 .launches = schedule_.launches_of(entry.passes),
+                 .launches = entry.wanted,
                  .stage = "load",
                  .elapsed_seconds = now_seconds() - schedule_.began(),
                  .note = cat("looking for the largest batch: ", batch)});
@@ -190,15 +195,59 @@ void RunSet::go_on(WorkloadRun& entry) {
     entry.outcome = begun.run.outcome;
   }
   if (begun.state != Begun::State::partial) return;
-  if (!begun.launches.empty()) {
-    entry.prepared.run = begun.run;
-    if (const auto gemm = maybe<Json>(begun.run.peaks, "gemm"))
-      entry.gemm_rate = maybe<double>(*gemm, entry.prepared.cell.precision.text());
-  }
   if (begun.launches.empty()) return;  // its first launch begins it
-  entry.record = RecordWriter::reopen(entry.folder, entry.prepared.run);
-  for (const LaunchInfo& launch : begun.launches) entry.settle(launch, schedule_.launches_of(entry.passes));
+  reopen(entry);
   if (entry.over) finish(entry);
+}
+
+// A record of an earlier run, for further launches.
+void RunSet::reopen(WorkloadRun& entry) {
+  const Begun& begun = entry.begun;
+  entry.kept = false;
+  entry.prepared.run = begun.run;
+  if (const auto gemm = maybe<Json>(begun.run.peaks, "gemm"))
+    entry.gemm_rate = maybe<double>(*gemm, entry.prepared.cell.precision.text());
+  entry.record = RecordWriter::reopen(entry.folder, entry.prepared.run);
+  for (const LaunchInfo& launch : begun.launches) entry.settle(launch);
+}
+
+// Further launches of what the records leave undecided, before those of the others. The records are read as they lie
+// there, so those that go on are ended first.
+void RunSet::put_undecided_first() {
+  const auto may_go_on = [&](size_t i) {
+    const Turn further{.workload = i, .pass = Pass::kClean, .number = schedule_.launches()};
+    return !entries_[i].prepared.refused && in_time(further);
+  };
+  std::vector<size_t> workloads;
+  for (size_t i = 0; i < entries_.size(); ++i)
+    if (may_go_on(i)) workloads.push_back(i);
+  if (!options_.undecided || workloads.empty() || schedule_.launches_in_round(round_ + 1) == 0) return;
+  for (WorkloadRun& entry : entries_)
+    if (entry.record && !entry.over) finish(entry, /*last=*/false);
+  const std::vector<fs::path> undecided = options_.undecided();
+  std::erase_if(workloads, [&](size_t i) { return std::ranges::count(undecided, entries_[i].folder) == 0; });
+  std::vector<Turn> turns;
+  while (turns.empty()) {
+    const int64_t launches = schedule_.launches_in_round(++round_);
+    if (launches == 0) return;
+    std::vector<size_t> lacking = workloads;
+    std::erase_if(lacking, [&](size_t i) { return !goes_on_to(entries_[i], launches); });
+    turns = schedule_.further(lacking, launches);
+  }
+  turns_.insert(turns_.begin() + static_cast<std::ptrdiff_t>(turn_), turns.begin(), turns.end());
+  ask_at_ = turn_ + turns.size();
+}
+
+// Whether the workload has as many clean launches to come.
+bool RunSet::goes_on_to(WorkloadRun& entry, int64_t launches) {
+  if (entry.outcome.kind != OutcomeKind::ok || std::ranges::count(entry.passes, Pass::kClean) == 0) return false;
+  const int64_t wanted = schedule_.launches_of(entry.passes) - schedule_.launches() + launches;
+  if (entry.kept) {
+    if (!entry.begun.elsewhere.empty() || std::ssize(entry.begun.launches) >= wanted) return false;
+    reopen(entry);
+  }
+  entry.go_on_to(wanted);
+  return !entry.over;
 }
 
 void RunSet::begin(WorkloadRun& entry) {
@@ -226,7 +275,7 @@ bool RunSet::in_time(const Turn& turn) const {
 // A workload that lacks launches, because of an interrupt or of the time budget.
 void RunSet::close(WorkloadRun& entry) {
   const std::string& repro = entry.prepared.run.workload.repro;
-  if (settings_.interrupted()) {
+  if (settings_.interrupted() && entry.done() < schedule_.launches_of(entry.passes)) {
     if (!entry.record) return;
     entry.outcome = {
         .kind = OutcomeKind::interrupted,
@@ -326,15 +375,16 @@ void RunSet::keep(WorkloadRun& entry, const LaunchResult& result) {
   entry.prepared.run.peaks = roofs_.of(entry.prepared, entry.gemm_rate);
   entry.record->update(entry.prepared.run);
   entry.record->end_launch(result.info);
-  entry.settle(result.info, schedule_.launches_of(entry.passes));
+  entry.settle(result.info);
 }
 
-void RunSet::finish(WorkloadRun& entry) {
+// Ends the record; unless it is the `last` time launches follow, and what it replaces stays aside.
+void RunSet::finish(WorkloadRun& entry, bool last) {
   entry.prepared.run.peaks = roofs_.of(entry.prepared, entry.gemm_rate);
   entry.prepared.run.verified = verified(entry.prepared.cell, settings_);
   try {
     entry.record->finish(entry.prepared.run, entry.outcome);
-    if (options_.resume && entry.outcome.kind != OutcomeKind::interrupted) remove_aside(entry.folder);
+    if (last && options_.resume && entry.outcome.kind != OutcomeKind::interrupted) remove_aside(entry.folder);
   } catch (const Error& e) {  // a full disk: what was written before stays readable
     if (entry.outcome.kind == OutcomeKind::ok)
       entry.outcome = {.kind = OutcomeKind::failed, .reason = e.what(), .repro = entry.prepared.run.workload.repro};
@@ -362,9 +412,8 @@ void RunSet::tell(const WorkloadRun& entry, const std::string& stage, std::span<
   Progress progress{.cell = static_cast<size_t>(&entry - entries_.data()),
                     .cells = entries_.size(),
                     .name = entry.folder.filename().string(),
-                    .launch = std::clamp<int64_t>(stage == "done" ? entry.done() : entry.done() + 1, 1,
-                                                  schedule_.launches_of(entry.passes)),
-                    .launches = schedule_.launches_of(entry.passes),
+                    .launch = std::clamp<int64_t>(stage == "done" ? entry.done() : entry.done() + 1, 1, entry.wanted),
+                    .launches = entry.wanted,
                     .stage = stage,
                     .steps = times.empty() ? 0 : static_cast<int64_t>(times.size()) + 1,
                     .elapsed_seconds = now - schedule_.began()};

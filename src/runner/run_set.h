@@ -27,8 +27,11 @@ class RunSet {
   LargestBatch search(const WorkloadRun& entry);
   std::optional<LargestBatch> searched_before(const WorkloadRun& entry) const;
   void go_on(WorkloadRun& entry);
+  void reopen(WorkloadRun& entry);
   void begin(WorkloadRun& entry);
 
+  void put_undecided_first();
+  bool goes_on_to(WorkloadRun& entry, int64_t launches);
   bool in_time(const Turn& turn) const;
   void launch(const Turn& turn);
   std::optional<uint64_t> layout_seed(const WorkloadRun& entry) const;
@@ -37,7 +40,7 @@ class RunSet {
   void set_aside(WorkloadRun& entry, LaunchResult& result);
   void keep(WorkloadRun& entry, const LaunchResult& result);
   void close(WorkloadRun& entry);
-  void finish(WorkloadRun& entry);
+  void finish(WorkloadRun& entry, bool last = true);
   void add_drift();
   void tell(const WorkloadRun& entry, const std::string& stage, std::span<const double> times, double elapsed);
   std::optional<double> remaining(const std::string& stage, std::span<const double> times, double elapsed) const;
@@ -52,6 +55,8 @@ class RunSet {
   SetRoofs roofs_;
   std::vector<Turn> turns_;
   size_t turn_ = 0;          // at hand
+  size_t ask_at_ = 0;        // the turn before which it is asked what is undecided
+  int round_ = 0;            // of launches of what is
   double launch_began_ = 0;  // seconds on the clock of now_seconds()
   double last_told_ = 0;
   std::string last_stage_;

@@ -31,13 +31,19 @@ bool WorkloadRun::to_do(const Turn& turn) const {
          (of_pass == launches_.end() || !of_pass->second.contains(turn.number));
 }
 
-void WorkloadRun::settle(const LaunchInfo& launch, int64_t launches) {
+void WorkloadRun::settle(const LaunchInfo& launch) {
   launches_[launch.pass].insert(launch.number);
   const OutcomeKind kind = launch.outcome.kind;
   const bool goes_on = kind == OutcomeKind::ok || kind == OutcomeKind::unsteady;  // of an earlier program
   const bool not_here = kind == OutcomeKind::unsupported || kind == OutcomeKind::unavailable;
   if (done() == 1 || !(goes_on || not_here)) outcome = launch.outcome;
-  over = (!goes_on && !(not_here && done() > 1)) || done() >= launches;
+  over = (!goes_on && !(not_here && done() > 1)) || done() >= wanted;
+}
+
+void WorkloadRun::go_on_to(int64_t launches) {
+  if (outcome.kind != OutcomeKind::ok) return;
+  wanted = std::max(wanted, launches);
+  over = done() >= wanted;
 }
 
 void WorkloadRun::learn(const LaunchResult& result) {

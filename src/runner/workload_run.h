@@ -24,6 +24,7 @@ struct WorkloadRun {
   bool kept = false;                     // nothing is left to measure: the record stays as it is
   bool over = false;                     // no further launch
   bool launched = false;                 // by this run
+  int64_t wanted = 1;                    // launches, of all its passes together
   double measured_seconds = 0;           // of its clean launches so far, those set aside included
   Outcome outcome;
   std::optional<double> gemm_rate;
@@ -31,9 +32,10 @@ struct WorkloadRun {
   // Launches that are done, of all passes.
   int64_t done() const;
   bool to_do(const Turn& turn) const;
-  // A launch is done: the workload's outcome, and whether it is over after it, where it has `launches` in all. A pass
-  // that the framework does not offer leaves what the others measured; one that went well does not mend them.
-  void settle(const LaunchInfo& launch, int64_t launches);
+  // A launch is done: the workload's outcome, and whether it is over after it. A pass that the framework does not offer
+  // leaves what the others measured; one that went well does not mend them.
+  void settle(const LaunchInfo& launch);
+  void go_on_to(int64_t launches);  // wants as many, of all passes together, where those that are done went well
   // What the launch said of the workload enters its record's run.
   void learn(const LaunchResult& result);
 

@@ -17,13 +17,14 @@ LaunchInfo launch(const Pass& pass, int64_t number, OutcomeKind kind, const std:
 
 TEST(WorkloadRun, IsOverWhenAllItsLaunchesAreDone) {
   WorkloadRun run;
+  run.wanted = 2;
   run.passes = {Pass::kClean, Pass::kTrace};
-  run.settle(launch(Pass::kClean, 1, OutcomeKind::ok), 2);
+  run.settle(launch(Pass::kClean, 1, OutcomeKind::ok));
   EXPECT_FALSE(run.over);
   EXPECT_FALSE(run.to_do({.workload = 0, .pass = Pass::kMemory, .number = 1})) << "it has no memory pass";
   EXPECT_FALSE(run.to_do({.workload = 0, .pass = Pass::kClean, .number = 1}));
   EXPECT_TRUE(run.to_do({.workload = 0, .pass = Pass::kClean, .number = 2}));
-  run.settle(launch(Pass::kTrace, 1, OutcomeKind::ok), 2);
+  run.settle(launch(Pass::kTrace, 1, OutcomeKind::ok));
   EXPECT_TRUE(run.over);
   EXPECT_EQ(run.done(), 2);
   EXPECT_FALSE(run.to_do({.workload = 0, .pass = Pass::kClean, .number = 2}));
@@ -31,8 +32,9 @@ TEST(WorkloadRun, IsOverWhenAllItsLaunchesAreDone) {
 
 TEST(WorkloadRun, AFaultEndsItAndIsItsOutcome) {
   WorkloadRun run;
-  run.settle(launch(Pass::kClean, 1, OutcomeKind::ok), 3);
-  run.settle(launch(Pass::kClean, 2, OutcomeKind::oom, "out of memory"), 3);
+  run.wanted = 3;
+  run.settle(launch(Pass::kClean, 1, OutcomeKind::ok));
+  run.settle(launch(Pass::kClean, 2, OutcomeKind::oom, "out of memory"));
   EXPECT_TRUE(run.over);
   EXPECT_EQ(run.outcome.kind, OutcomeKind::oom);
   EXPECT_EQ(run.outcome.reason, "out of memory");
@@ -40,17 +42,40 @@ TEST(WorkloadRun, AFaultEndsItAndIsItsOutcome) {
 
 TEST(WorkloadRun, APassThatIsNotOfferedLeavesWhatOthersMeasured) {
   WorkloadRun run;
-  run.settle(launch(Pass::kClean, 1, OutcomeKind::ok), 3);
-  run.settle(launch(Pass::kTrace, 1, OutcomeKind::unsupported, "no trace"), 3);
+  run.wanted = 3;
+  run.settle(launch(Pass::kClean, 1, OutcomeKind::ok));
+  run.settle(launch(Pass::kTrace, 1, OutcomeKind::unsupported, "no trace"));
   EXPECT_FALSE(run.over);
   EXPECT_EQ(run.outcome.kind, OutcomeKind::ok);
 }
 
 TEST(WorkloadRun, AFirstLaunchThatIsNotOfferedEndsIt) {
   WorkloadRun run;
-  run.settle(launch(Pass::kClean, 1, OutcomeKind::unsupported, "no bf16"), 3);
+  run.wanted = 3;
+  run.settle(launch(Pass::kClean, 1, OutcomeKind::unsupported, "no bf16"));
   EXPECT_TRUE(run.over);
   EXPECT_EQ(run.outcome.reason, "no bf16");
+}
+
+TEST(WorkloadRun, GoesOnToFurtherLaunchesAfterGoodOnes) {
+  WorkloadRun run;
+  run.passes = {Pass::kClean};
+  run.settle(launch(Pass::kClean, 1, OutcomeKind::ok));
+  ASSERT_TRUE(run.over);
+  run.go_on_to(2);
+  EXPECT_TRUE(run.to_do({.workload = 0, .pass = Pass::kClean, .number = 2}));
+  run.settle(launch(Pass::kClean, 2, OutcomeKind::ok));
+  EXPECT_TRUE(run.over);
+  run.go_on_to(1);
+  EXPECT_TRUE(run.over) << "both are done";
+}
+
+TEST(WorkloadRun, DoesNotGoOnAfterAFault) {
+  WorkloadRun run;
+  run.passes = {Pass::kClean};
+  run.settle(launch(Pass::kClean, 1, OutcomeKind::oom));
+  run.go_on_to(2);
+  EXPECT_TRUE(run.over);
 }
 
 TEST(WorkloadRun, KeptRecordHasNoLaunchesToDo) {
