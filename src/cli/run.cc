@@ -11,6 +11,7 @@
 #include "cli/run_forecast.h"
 #include "cli/run_request.h"
 #include "cli/small_sets.h"
+#include "cli/undecided.h"
 #include "cli/verdicts.h"
 #include "runner/prepare.h"
 
@@ -104,6 +105,10 @@ class RunCommand final : public Command {
     std::optional<PlanFiles> files;
     if (!options.resume) files.emplace(request, left_out);
     ProgressPrinter progress(context, output_.quiet);
+    options.undecided = [&] {
+      progress.clear();
+      return undecided_records(context, options.out, output_.quiet);
+    };
     const std::vector<CellRun> runs = run_cells(request.cells, options, settings, [&](const Progress& p) {
       if (files) files->keep();  // something is measured: no refusal any more
       progress(p);

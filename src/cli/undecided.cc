@@ -1,0 +1,42 @@
+#include "cli/undecided.h"
+
+#include <algorithm>
+#include <ostream>
+#include <string>
+
+#include "analysis/observations/observations.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "record/reader.h"
+
+namespace tbd::cli {
+namespace fs = std::filesystem;
+namespace {
+
+std::string listed(const std::vector<int>& numbers) {
+  std::vector<std::string> words;
+  for (const int each : numbers) words.push_back(std::to_string(each));
+  return join(words, ", ");
+}
+
+}  // namespace
+
+std::vector<fs::path> undecided_records(Context& context, const fs::path& set, bool quiet) {
+  std::vector<fs::path> folders;
+  try {
+    std::vector<UnreadableRecord> unreadable;
+    const std::vector<Record> records = read_records(std::span(&set, 1), unreadable);
+    const OpenRecords open = open_records(observe(sweeps(records)));
+    for (const Record& record : records)
+      if (std::ranges::count(open.records, record.hash) > 0) folders.push_back(record.folder);
+    if (!quiet && !folders.empty())
+      context.err << "undecided so far: " << (open.observations.size() == 1 ? "observation " : "observations ")
+                  << listed(open.observations) << "; further launches of " << folders.size()
+                  << (folders.size() == 1 ? " workload" : " workloads") << " come first\n";
+  } catch (const Error& e) {
+    if (!quiet) context.err << "tbd: what is undecided is not known: " << e.what() << "\n";
+  }
+  return folders;
+}
+
+}  // namespace tbd::cli

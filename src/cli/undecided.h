@@ -1,0 +1,15 @@
+// Which records of a set leave one of the paper's observations undecided, for further launches of a run within a
+// budget.
+#pragma once
+#include <filesystem>
+#include <vector>
+
+#include "cli/command.h"
+
+namespace tbd::cli {
+
+// Says on stderr which observations, unless quiet. A set that cannot be judged is none that ends a run: stderr says
+// why, and nothing is undecided.
+std::vector<std::filesystem::path> undecided_records(Context& context, const std::filesystem::path& set, bool quiet);
+
+}  // namespace tbd::cli
