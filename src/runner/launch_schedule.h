@@ -53,8 +53,8 @@ class LaunchSchedule {
   // them where nothing limits the time of the set.
   size_t first_turns(std::span<const Turn> turns) const;
 
-  // Clean launches that the workloads go on to in this round, from 1, once it is known that they leave something
-  // undecided: to as many as launches(), then to twice and to four times as many. 0: no further round.
+  // Clean launches that workloads go on to which leave something undecided: in round 1 to as many as launches(), before
+  // the others do, then to twice and to four times as many. 0: no further round.
   int64_t launches_in_round(int round) const;
   // Up to that number, in turns. Those that are done are among them.
   std::vector<Turn> further(std::span<const size_t> workloads, int64_t launches) const;

@@ -35,7 +35,7 @@ struct RunOptions {
   // become `skipped` records.
   std::optional<double> budget_seconds;
   // The records in `out` that further clean launches may decide something of. Within a budget it is asked when each
-  // workload has the launches that come first (LaunchSchedule::turns) and after each round of further ones. Absent:
+  // workload has the launches that come first (LaunchSchedule::turns), and again when none is left to make. Absent:
   // never asked.
   std::function<std::vector<std::filesystem::path>()> undecided;
 };

@@ -227,15 +227,14 @@ void RunSet::put_undecided_first() {
   const std::vector<fs::path> undecided = options_.undecided();
   std::erase_if(workloads, [&](size_t i) { return std::ranges::count(undecided, entries_[i].folder) == 0; });
   std::vector<Turn> turns;
-  while (turns.empty()) {
+  while (!workloads.empty() && turns.empty() && schedule_.launches_in_round(round_ + 1) > 0) {
     const int64_t launches = schedule_.launches_in_round(++round_);
-    if (launches == 0) return;
     std::vector<size_t> lacking = workloads;
     std::erase_if(lacking, [&](size_t i) { return !goes_on_to(entries_[i], launches); });
     turns = schedule_.further(lacking, launches);
   }
   turns_.insert(turns_.begin() + static_cast<std::ptrdiff_t>(turn_), turns.begin(), turns.end());
-  ask_at_ = turn_ + turns.size();
+  ask_at_ = turns_.size();
 }
 
 // Whether the workload has as many clean launches to come.
