@@ -23,7 +23,8 @@ struct CellResult {
   int64_t steps = 0;           // after warming up, of all launches
   int64_t steps_total = 0;     // in all launches
   int64_t launches = 0;
-  std::vector<double> launch_rates;  // throughput of each clean launch with a step of the basis; withheld ones too
+  std::vector<double> launch_rates;     // throughput of each clean launch with a step of the basis; withheld ones too
+  std::vector<int64_t> launch_numbers;  // of each of these launches, within the pass
   std::vector<std::string> launch_starts;  // of each of these launches, UTC: "2026-01-31T12:00:01Z"
   std::vector<double> launch_clocks;       // MHz of a GPU, mean over each of these launches; empty: none, or not of all
   std::optional<double> launch_seconds;    // of a clean launch, from its start to its last step

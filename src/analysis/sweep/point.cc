@@ -180,6 +180,7 @@ void bound(SweepPoint& point, const RunView& run) {
     take_launches(point.cell, run, Basis::undisturbed);
   } else {
     point.cell.launch_rates.clear();  // each as slow as other work let it be
+    point.cell.launch_numbers.clear();
     point.cell.launch_starts.clear();
     x.low = std::min(x.low.value_or(bounds->low), bounds->low);
     x.high = std::max(x.high.value_or(bounds->high), bounds->high);
