@@ -283,34 +283,45 @@ std::string unlike_evidence(const CellResult& a, const CellResult& b) {
              " from others, so its total stands against an undisturbed level: measure both again in one run");
 }
 
-void take_launches(CellResult& cell, const RunView& run, Basis basis) {
-  cell.launch_rates.clear();
-  cell.launch_starts.clear();
+LaunchRates launch_rates(const RunView& run, Basis basis) {
+  LaunchRates out;
   const CellThroughput throughput = cell_throughput(run, basis);
-  for (const Throughput& launch : throughput.launches) cell.launch_rates.push_back(launch.value);
+  out.numbers = throughput.numbers;
+  for (const Throughput& launch : throughput.launches) out.rates.push_back(launch.value);
   for (const int64_t number : throughput.numbers) {
     const auto launch =
         std::ranges::find(run.launches, number, [](const LaunchView& each) { return each.launch->info.number; });
-    cell.launch_starts.push_back(launch->launch->info.start);
+    out.starts.push_back(launch->launch->info.start);
   }
-  cell.launch_clocks = launch_clocks(run);
-  if (cell.launch_clocks.size() != cell.launch_rates.size()) cell.launch_clocks.clear();
+  out.clocks = launch_clocks(run);
+  if (out.clocks.size() != out.rates.size()) out.clocks.clear();
+  return out;
 }
 
-bool took_turns(const CellResult& a, const CellResult& b) {
+std::optional<LaunchPairs> launches_in_turns(const LaunchRates& a, const LaunchRates& b) {
   constexpr size_t kLeastPairs = 4;  // of three the t of pairs is half as large again as that of two groups
-  const std::vector<std::string>&one = a.launch_starts, &other = b.launch_starts;
-  if (one.size() != other.size() || one.size() < kLeastPairs) return false;
-  for (size_t i = 0; i + 1 < one.size(); ++i)
-    if (std::max(one[i], other[i]) >= std::min(one[i + 1], other[i + 1])) return false;
-  return true;
+  LaunchPairs pairs;
+  std::string last_began;  // of the pair before
+  for (size_t i = 0; i < a.numbers.size(); ++i) {
+    const auto same = std::ranges::find(b.numbers, a.numbers[i]);
+    if (same == b.numbers.end()) continue;
+    const auto j = static_cast<size_t>(same - b.numbers.begin());
+    if (!pairs.a.empty() && last_began >= std::min(a.starts[i], b.starts[j])) return std::nullopt;
+    last_began = std::max(a.starts[i], b.starts[j]);
+    pairs.a.push_back(a.rates[i]);
+    pairs.b.push_back(b.rates[j]);
+  }
+  const size_t most = std::max(a.numbers.size(), b.numbers.size());
+  if (pairs.a.size() < kLeastPairs || 5 * pairs.a.size() < 4 * most) return std::nullopt;
+  return pairs;
 }
 
 std::optional<Comparison> compare_launches(const CellResult& a, const CellResult& b) {
-  if (a.launch_rates.empty() || b.launch_rates.empty()) return std::nullopt;
-  const bool has_clocks = !a.launch_clocks.empty() && !b.launch_clocks.empty();
-  if (!has_clocks && took_turns(a, b)) return compare_pairs(a.launch_rates, b.launch_rates);
-  return compare({a.launch_rates, a.launch_clocks}, {b.launch_rates, b.launch_clocks});
+  const LaunchRates &one = a.timed, &other = b.timed;
+  if (one.rates.empty() || other.rates.empty()) return std::nullopt;
+  const bool has_clocks = !one.clocks.empty() && !other.clocks.empty();
+  const std::optional<LaunchPairs> pairs = has_clocks ? std::nullopt : launches_in_turns(one, other);
+  return pairs ? compare_pairs(pairs->a, pairs->b) : compare({one.rates, one.clocks}, {other.rates, other.clocks});
 }
 
 Quotient quotient(const Measured& numerator, const Measured& denominator) {
@@ -342,7 +353,7 @@ CellResult summarize(const RunView& run) {
       ++cell.launches;
       cell.steps_total += static_cast<int64_t>(launch.steps.size());
     }
-  take_launches(cell, run, run.basis);
+  cell.timed = launch_rates(run, run.basis);
   cell.launch_seconds = mean_launch_seconds(run);
   cell.record = run.record->folder.string();
   cell.record_hash = run.record->hash;

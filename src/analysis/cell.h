@@ -14,6 +14,16 @@
 
 namespace tbd {
 
+// Launches of one workload by number, as far as they have a throughput.
+struct LaunchRates {
+  std::vector<double> rates;        // units per second
+  std::vector<int64_t> numbers;     // within the pass
+  std::vector<std::string> starts;  // UTC: "2026-01-31T12:00:01Z"
+  std::vector<double> clocks;       // MHz of a GPU, mean over each of these launches; empty: none, or not of all
+};
+// Of the clean launches with a step of this basis.
+LaunchRates launch_rates(const RunView& run, Basis basis);
+
 struct CellResult {
   MeasuredWorkload workload;
   Judgement judgement;
@@ -23,12 +33,9 @@ struct CellResult {
   int64_t steps = 0;           // after warming up, of all launches
   int64_t steps_total = 0;     // in all launches
   int64_t launches = 0;
-  std::vector<double> launch_rates;     // throughput of each clean launch with a step of the basis; withheld ones too
-  std::vector<int64_t> launch_numbers;  // of each of these launches, within the pass
-  std::vector<std::string> launch_starts;  // of each of these launches, UTC: "2026-01-31T12:00:01Z"
-  std::vector<double> launch_clocks;       // MHz of a GPU, mean over each of these launches; empty: none, or not of all
-  std::optional<double> launch_seconds;    // of a clean launch, from its start to its last step
-  std::string record;                      // the folder, as it was named
+  LaunchRates timed;                     // of each clean launch with a step of the basis; withheld ones too
+  std::optional<double> launch_seconds;  // of a clean launch, from its start to its last step
+  std::string record;                    // the folder, as it was named
   std::string record_hash;
 
   const Measured& operator[](std::string_view metric_id) const;
@@ -41,12 +48,14 @@ CellResult summarize(const RunView& run);  // the same where a view is at hand
 // total, or one was disturbed. With what would decide it. Empty where the evidence is alike.
 std::string unlike_evidence(const CellResult& a, const CellResult& b);
 
-// Takes throughputs, starts and clocks of launches, of those with a step of this basis.
-void take_launches(CellResult& cell, const RunView& run, Basis basis);
-
-// Four launches or more of each, as many of one as of the other, and launch k of both began before launch k + 1 of
-// either: neighbours in time, so that what moves the machine from one round to the next moves both.
-bool took_turns(const CellResult& a, const CellResult& b);
+// Throughputs of those launches of both that have one number and lay side by side: each pair began before the next, so
+// that what moves the machine from one round to the next moves both.
+struct LaunchPairs {
+  std::vector<double> a, b;
+};
+// nullopt where they did not take turns, with fewer than four pairs, and where they are fewer than four of five
+// launches of a side.
+std::optional<LaunchPairs> launches_in_turns(const LaunchRates& a, const LaunchRates& b);
 
 // X_a / X_b from their launches, by pairs where they were measured in turns, with its verdict (docs/statistics.md);
 // nullopt where a side has no launch.

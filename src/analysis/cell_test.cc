@@ -348,18 +348,35 @@ CellResult launched(const std::vector<double>& step_seconds, const std::vector<i
 TEST(Launches, MeasuredInTurnsAreComparedByPairs) {
   const std::vector<double> slowing = {0.2, 0.25, 0.3, 0.35}, slowing_too = {0.22, 0.275, 0.33, 0.385};
   const CellResult a = launched(slowing, {0, 15, 30, 45}), b = launched(slowing_too, {10, 20, 40, 50});
-  EXPECT_TRUE(took_turns(a, b));
   const Comparison paired = *compare_launches(a, b);
   EXPECT_TRUE(paired.ratio.paired);
   EXPECT_EQ(paired.verdict, Verdict::faster);
   EXPECT_NEAR(speed_ratio(a, b).low.value(), 1.1, 0.01);
 
   const CellResult later = launched(slowing_too, {46, 50, 55, 58}), fewer = launched({0.22, 0.275, 0.33}, {10, 20, 40});
-  EXPECT_FALSE(took_turns(a, later)) << "one after the other";
+  EXPECT_FALSE(launches_in_turns(a.timed, later.timed)) << "one after the other";
   EXPECT_FALSE(compare_launches(a, later)->ratio.paired);
   EXPECT_EQ(compare_launches(a, later)->verdict, Verdict::undecided);
-  EXPECT_FALSE(took_turns(a, fewer));
-  EXPECT_FALSE(took_turns(fewer, fewer)) << "two groups of three say more than three pairs";
+  EXPECT_FALSE(launches_in_turns(a.timed, fewer.timed));
+  EXPECT_FALSE(launches_in_turns(fewer.timed, fewer.timed)) << "two groups of three say more than three pairs";
+}
+
+TEST(Launches, ArePairedByNumberWhereOneIsMissing) {
+  const std::vector<int> begun = {0, 10, 20, 30, 40};
+  const CellResult a = launched({0.2, 0.25, 0.3, 0.35, 0.4}, begun);
+  CellResult b = launched({0.22, 0.275, 0.33, 0.385, 0.44}, {5, 15, 25, 35, 45});
+  const auto drop = [&](size_t i) {
+    b.timed.numbers.erase(b.timed.numbers.begin() + static_cast<std::ptrdiff_t>(i));
+    b.timed.starts.erase(b.timed.starts.begin() + static_cast<std::ptrdiff_t>(i));
+    b.timed.rates.erase(b.timed.rates.begin() + static_cast<std::ptrdiff_t>(i));
+  };
+  drop(1);
+  const Comparison paired = *compare_launches(a, b);
+  EXPECT_EQ(paired.ratio.launches_a, 4);
+  EXPECT_NEAR(paired.ratio.value, 1.1, 0.01);
+  EXPECT_NEAR(paired.ratio.interval.value().low, 1.1, 0.01);
+  drop(0);
+  EXPECT_FALSE(launches_in_turns(a.timed, b.timed)) << "three of five";
 }
 
 InputVerdict verdict_on_input(const SampleOptions& pipeline) {

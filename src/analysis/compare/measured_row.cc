@@ -80,8 +80,8 @@ MeasuredRow row_of(const Timed& timed) {
     return row;
   }
   row.total = total_rates(timed.run);
-  if (timed.run.basis == Basis::undisturbed) row.undisturbed = timed.cell.launch_rates;
-  row.clocks_mhz = timed.cell.launch_clocks;
+  if (timed.run.basis == Basis::undisturbed) row.undisturbed = timed.cell.timed.rates;
+  row.clocks_mhz = timed.cell.timed.clocks;
   return row;
 }
 

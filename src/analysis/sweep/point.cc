@@ -119,6 +119,7 @@ void add_launches(SweepPoint& point, const RunView& run) {
   if (!point.ran()) return;
   const CellThroughput all = cell_throughput(run);
   for (const Throughput& each : all.launches) point.launches.push_back(each.value);
+  point.whole = launch_rates(run, Basis::total);
   if (all.combined) point.launch_cv = all.combined->launch_cv;
 }
 
@@ -171,17 +172,16 @@ void bound(SweepPoint& point, const RunView& run) {
   if (judged.single_launches_shift && point.cell.launches >= kFewestLaunches) return;
   const std::optional<Bounds> bounds = bounds_of(run);
   point.bounded = point.ran() && bounds && !judged.no_block_is_quiet;
+  point.held_up = point.bounded;
   if (!point.bounded) return;
   Measured& x = point.cell["throughput"];
   if (bounds->quiet) {
     x = {.value = bounds->value, .low = bounds->low, .high = bounds->high, .reason = {}};
     const CellThroughput quiet = cell_throughput(run, Basis::undisturbed);
     if (quiet.combined) point.launch_cv = quiet.combined->launch_cv;
-    take_launches(point.cell, run, Basis::undisturbed);
+    point.cell.timed = launch_rates(run, Basis::undisturbed);
   } else {
-    point.cell.launch_rates.clear();  // each as slow as other work let it be
-    point.cell.launch_numbers.clear();
-    point.cell.launch_starts.clear();
+    point.cell.timed = {};
     x.low = std::min(x.low.value_or(bounds->low), bounds->low);
     x.high = std::max(x.high.value_or(bounds->high), bounds->high);
   }
