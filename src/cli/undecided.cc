@@ -1,11 +1,11 @@
 #include "cli/undecided.h"
 
 #include <algorithm>
+#include <exception>
 #include <ostream>
 #include <string>
 
 #include "analysis/observations/observations.h"
-#include "base/error.h"
 #include "base/text.h"
 #include "record/reader.h"
 
@@ -33,7 +33,7 @@ std::vector<fs::path> undecided_records(Context& context, const fs::path& set, b
       context.err << "undecided so far: " << (open.observations.size() == 1 ? "observation " : "observations ")
                   << listed(open.observations) << "; further launches of " << folders.size()
                   << (folders.size() == 1 ? " workload" : " workloads") << " come first\n";
-  } catch (const Error& e) {
+  } catch (const std::exception& e) {
     if (!quiet) context.err << "tbd: what is undecided is not known: " << e.what() << "\n";
   }
   return folders;
