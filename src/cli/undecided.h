@@ -8,8 +8,8 @@
 
 namespace tbd::cli {
 
-// Says on stderr which observations, unless quiet. A set that cannot be judged is none that ends a run: stderr says
-// why, and nothing is undecided.
+// Says on stderr which observations, unless quiet. Throws nothing where the set cannot be judged, since that is no
+// reason to end a run: stderr says why, and the answer is empty.
 std::vector<std::filesystem::path> undecided_records(Context& context, const std::filesystem::path& set, bool quiet);
 
 }  // namespace tbd::cli

@@ -211,8 +211,8 @@ void RunSet::reopen(WorkloadRun& entry) {
   for (const LaunchInfo& launch : begun.launches) entry.settle(launch);
 }
 
-// Further launches of what the records leave undecided, before those of the others. The records are read as they lie
-// there, so those that go on are ended first.
+// Puts further launches of what the records leave undecided before what is still to come. The records are read from the
+// disk, so those that go on are ended first.
 void RunSet::put_undecided_first() {
   const auto may_go_on = [&](size_t i) {
     const Turn further{.workload = i, .pass = Pass::kClean, .number = schedule_.launches()};
@@ -237,7 +237,7 @@ void RunSet::put_undecided_first() {
   ask_at_ = turns_.size();
 }
 
-// Whether the workload has as many clean launches to come.
+// Has the workload go on to as many clean launches; false where none is to come.
 bool RunSet::goes_on_to(WorkloadRun& entry, int64_t launches) {
   if (entry.outcome.kind != OutcomeKind::ok || std::ranges::count(entry.passes, Pass::kClean) == 0) return false;
   const int64_t wanted = schedule_.launches_of(entry.passes) - schedule_.launches() + launches;

@@ -54,6 +54,29 @@ TEST(VerdictRates, NoChangeIsReportedAsSame) {
   EXPECT_LT(r.faster + r.slower, 0.001);
 }
 
+// Of runs whose ratio lies at its bound, how many call it above: looked at after so many launches of each side, and no
+// further once it is decided (docs/plans.md).
+double called_above(const std::vector<int64_t>& looks) {
+  constexpr uint64_t kRuns = 20'000;
+  uint64_t above = 0;
+  for (uint64_t run = 0; run < kRuns; ++run) {
+    const std::vector<double> a = draw(1, 0.01, looks.back(), Philox(8, "a", run)),
+                              b = draw(1, 0.01, looks.back(), Philox(8, "b", run));
+    for (const int64_t launches : looks) {
+      const auto n = static_cast<size_t>(launches);
+      const Direction found = direction(ratio(Series(a).first(n), Series(b).first(n)));
+      above += found == Direction::a_higher;
+      if (found != Direction::none) break;
+    }
+  }
+  return static_cast<double>(above) / kRuns;
+}
+
+TEST(VerdictRates, FurtherLooksAtWhatIsUndecidedCostCertainty) {
+  EXPECT_NEAR(called_above({5}), 0.023, 0.002);
+  EXPECT_NEAR(called_above({3, 5, 10, 20}), 0.068, 0.002);
+}
+
 TEST(VerdictRates, AnEffectAsLargeAsTheMarginIsSeldomFaster) { EXPECT_LE(simulate({0.02, 0.005}).faster, 0.04); }
 
 TEST(VerdictRates, FivePercentIsFoundThroughOnePercentOfNoise) { EXPECT_GE(simulate({0.05, 0.01}).faster, 0.95); }

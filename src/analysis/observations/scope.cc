@@ -115,8 +115,8 @@ const SweepPoint* fastest(const Sweep& sweep) {
   return found == points.end() ? nullptr : *found;
 }
 
-// What other work took of launches that took turns it took of both sides alike but for chance, which is in the interval
-// of their pairs; tbd ab rests on the same.
+// Of launches that took turns, what slows both cancels, and what slows one of them by chance widens the interval of
+// their pairs: tbd ab rests on the same.
 Ranged speed(const SweepPoint& a, const SweepPoint& b) {
   if (!a.held_up && !b.held_up) return ranged(speed_ratio(a.cell, b.cell));
   const std::optional<LaunchPairs> pairs = launches_in_turns(a.whole, b.whole);
