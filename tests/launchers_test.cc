@@ -11,7 +11,7 @@
 #include <list>
 
 #include "base/files.h"
-#include "base/free_ports.h"
+#include "base/held_ports.h"
 #include "base/json.h"
 #include "base/subprocess.h"
 #include "built_workers.h"
@@ -52,7 +52,7 @@ bool has_ended(pid_t process) {
 // The next of nine free ports: rank 0 listens on one of those behind it.
 std::vector<int64_t> ports_to_try() {
   for (;;) {
-    const int64_t first = free_ports(1).front();
+    const int64_t first = HeldPorts(1).numbers().front();
     if (first < 60'000) return {first, first + 1, first + 2};
   }
 }
@@ -510,7 +510,7 @@ class Slurm {
   Slurm(const std::filesystem::path& folder, const std::map<std::string, std::string>& environment)
       : folder_(folder), environment_(environment) {
     std::filesystem::create_directories(folder_ / "state");
-    const std::vector<int64_t> ports = free_ports(3);
+    const std::vector<int64_t> ports = HeldPorts(3).numbers();
     std::string key;
     for (int i = 0; i < 128; ++i) key += cat(i, " key ");
     write_file(folder_ / "key", key);
@@ -597,7 +597,7 @@ class SshCopies : public Copies {
     const std::string here = folder_.path().string();
     for (const char* key : {"host", "user"})
       ASSERT_EQ(why_not({"ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", cat(here, "/", key)}), "");
-    port_ = free_ports(1).front();
+    port_ = HeldPorts(1).numbers().front();
     write_file(folder_.path() / "sshd_config",
                cat("Port ", port_, "\nListenAddress 127.0.0.1\nHostKey ", here, "/host\nAuthorizedKeysFile ", here,
                    "/user.pub\nStrictModes no\nUsePAM no\nPermitRootLogin yes\nPidFile none\n"));

@@ -2,9 +2,7 @@
 // that fails.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
 #include <signal.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,8 +15,9 @@
 #include "analysis/run_view.h"
 #include "analysis/verify/verify.h"
 #include "base/files.h"
-#include "base/free_ports.h"
+#include "base/held_ports.h"
 #include "base/json.h"
+#include "base/sockets.h"
 #include "built_workers.h"
 #include "measure/busy_time.h"
 #include "measure/clock.h"
@@ -43,26 +42,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 using ::testing::UnorderedElementsAre;
-
-// A socket that keeps its port from others.
-class Listener {
- public:
-  Listener() : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)), port_(free_ports(1).front()) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_port = htons(static_cast<uint16_t>(port_));
-    EXPECT_EQ(::bind(socket_, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
-    EXPECT_EQ(::listen(socket_, 1), 0);
-  }
-  ~Listener() { ::close(socket_); }
-  Listener(const Listener&) = delete;
-  Listener& operator=(const Listener&) = delete;
-  int64_t port() const { return port_; }
-
- private:
-  int socket_;
-  int64_t port_;
-};
 
 // Has ended: what its parent did not wait for is a zombie until the system does.
 bool is_gone(pid_t process) {
@@ -382,7 +361,7 @@ TEST_P(RanksTogether, EndWithTheirInputThoughTheyHang) {
   process.write_line(protocol::to_line(protocol::Hello{}), 5);
   ASSERT_EQ(process.read_line(line, 60), Subprocess::Read::line);
   protocol::Load load = load_request(cell, false);
-  load.world = World{.place = {0, 2}, .store = (folder_.path() / "store").string(), .ports = free_ports(2)};
+  load.world = World{.place = {0, 2}, .store = (folder_.path() / "store").string(), .ports = HeldPorts(2).numbers()};
   process.write_line(protocol::to_line(load), 5);
   EXPECT_EQ(process.read_line(line, 1), Subprocess::Read::timeout) << line;
   process.close_input();
@@ -449,14 +428,12 @@ TEST_P(RanksTogether, TakeTheSameStepOnHosts) {
 TEST_P(RanksTogether, TakeOtherPortsWhereOneIsTaken) {
   if (GetParam() == "pytorch") GTEST_SKIP() << "its ranks meet at a file";
   const PreparedCell cell = prepared();
-  const Listener listener;
+  std::optional<ListeningSocket> other;
   int tries = 0;
-  const auto ports = [&](int64_t count) {
-    std::vector<int64_t> free = free_ports(count);
-    if (++tries == 1) free[GetParam() == "mxnet" ? 0 : 1] = listener.port();  // there the scheduler alone has one
-    return free;
+  const auto take_one = [&](const std::vector<int64_t>& ports) {
+    if (++tries == 1) other.emplace(true, ports[GetParam() == "mxnet" ? 0 : 1]);  // there the scheduler alone has one
   };
-  Team team(cell, settings_, {.world = 2, .folder = folder_.path(), .ports = ports});
+  Team team(cell, settings_, {.world = 2, .folder = folder_.path(), .on_ports = take_one});
   const auto replies = trained(team, cell, [](int64_t, std::span<const StepRow> rows) { return !rows.empty(); });
   EXPECT_EQ(tries, 2);
   EXPECT_EQ(replies[0].ended, "stop");

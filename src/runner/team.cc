@@ -270,7 +270,10 @@ std::vector<protocol::LoadReply> Team::load(const protocol::Load& request) {
 }
 
 std::vector<protocol::LoadReply> Team::load_once(const protocol::Load& request) {
-  const std::vector<int64_t> ports = world() > 1 ? options_.ports(world()) : std::vector<int64_t>();
+  if (world() > 1) {
+    ports_.emplace(world());
+    options_.on_ports(ports_->numbers());
+  }
   auto replies = each([&](WorkerProcess& worker, int64_t rank) {
     protocol::Load own = request;
     own.device = device_of(rank);
@@ -279,7 +282,7 @@ std::vector<protocol::LoadReply> Team::load_once(const protocol::Load& request) 
           World{.place = {rank, world()},
                 .store = meets_at_file() ? (options_.folder / "store").string() : "",
                 .addresses = addresses(),
-                .ports = ports,
+                .ports = ports_->numbers(),
                 .timeout_seconds =
                     std::max({settings_.deadlines.load, settings_.deadlines.first_step, settings_.deadlines.step}) + 5,
                 .exchange = prepared_.cell.exchange,

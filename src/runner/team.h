@@ -3,9 +3,10 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
-#include "base/free_ports.h"
+#include "base/held_ports.h"
 #include "runner/prepare.h"
 #include "runner/worker_process.h"
 
@@ -18,8 +19,9 @@ struct TeamOptions {
   std::filesystem::path folder;                  // for logs and the file where ranks meet; outlives the team
   std::vector<std::filesystem::path> logs = {};  // by rank; empty: in the folder
   std::vector<std::vector<int>> cores = {};      // by rank; empty: those of the thread plan, at seats the launcher's
-  std::function<std::vector<int64_t>(int64_t count)> ports = free_ports;  // for engines whose ranks listen
-  std::map<std::string, std::string> environment = {};                    // besides worker_environment
+  std::map<std::string, std::string> environment = {};  // besides worker_environment
+  // Told the ports on which ranks may listen, before the ranks are.
+  std::function<void(const std::vector<int64_t>& ports)> on_ports = [](const std::vector<int64_t>&) {};
 };
 
 struct RankFault {
@@ -84,6 +86,7 @@ class Team {
   std::atomic<bool> roll_call_ = false;   // that each worker obeys: outlives them
   std::unique_ptr<EmulatedLinks> links_;  // of a cell that has one
   std::vector<std::unique_ptr<WorkerProcess>> ranks_;
+  std::optional<HeldPorts> ports_;  // on which engines of several ranks may listen
 };
 
 }  // namespace tbd

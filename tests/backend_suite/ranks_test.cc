@@ -12,7 +12,7 @@
 
 #include "backend_suite/support.h"
 #include "base/files.h"
-#include "base/free_ports.h"
+#include "base/held_ports.h"
 #include "base/json.h"
 #include "base/subprocess.h"
 #include "graph/passes.h"
@@ -200,7 +200,7 @@ class Worlds {
   World world(RankPlace place, double timeout_seconds = 20) const {
     return {.place = place,
             .store = store_,
-            .ports = {ports_.begin(), ports_.begin() + place.world},
+            .ports = {ports_.numbers().begin(), ports_.numbers().begin() + place.world},
             .timeout_seconds = timeout_seconds,
             .bucket_bytes = 256};  // several to a toy
   }
@@ -208,7 +208,7 @@ class Worlds {
  private:
   TemporaryFolder folder_{"tbd-ranks"};
   std::string store_ = (folder_.path() / "store").string();
-  std::vector<int64_t> ports_ = free_ports(3);
+  HeldPorts ports_{3};
 };
 
 std::vector<RankTrained> together(const Program& program, RankFault fault = RankFault::none, const Mode& mode = {},

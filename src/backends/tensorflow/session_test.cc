@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "backends/tensorflow/test_support.h"
-#include "base/free_ports.h"
+#include "base/held_ports.h"
 #include "base/json.h"
 
 namespace tbd::tensorflow {
@@ -115,7 +115,7 @@ TEST(ExchangeBuckets, BeginWithASmallOne) {
 }
 
 TEST(Exchange, SaysThatItsPortIsTaken) {
-  const World world = {.place = {0, 2}, .ports = free_ports(2)};
+  const World world = {.place = {0, 2}, .ports = HeldPorts(2).numbers()};
   const auto first = start_exchange(world, {});
   EXPECT_THAT(sentence_from([&] { start_exchange(world, {}); }), HasSubstr(std::string(kPortIsTaken)));
 }
