@@ -15,6 +15,7 @@ pack() {
   here=$(dirname -- "$tools") pack=$1 build=$(dirname -- "$tools")/build/acceptance
   sh "$here/tools/setup.sh" --frameworks "pytorch@$version" --device cpu --yes || exit
   root=${XDG_CACHE_HOME:-$HOME/.cache}/tbd/frameworks/pytorch-$version
+  mkdir -p "$here/build"
   cmake --preset dev -S "$here" -B "$build" -DCMAKE_BUILD_TYPE=Release -DTBD_UNITY=ON -DTBD_JOIN_TESTS=ON -DTBD_BENCH=ON \
     -DTBD_WERROR=OFF "-DTBD_TORCH_ROOT=$root" >"$build.log" 2>&1 || fail "configuring failed; see $build.log"
   programs="tbd tbd-worker-pytorch conformance_test test_pytorch bench_pytorch_model"
