@@ -11,6 +11,8 @@
 namespace tbd {
 namespace {
 
+enum class On { any, cpu, gpu };
+
 struct Remedy {
   std::string_view axis, value;            // no value: of all that the workload gives rise to
   std::string_view frameworks;             // for these alone; empty: for all
@@ -18,12 +20,13 @@ struct Remedy {
   std::array<std::string_view, 4> causes;  // parts of the loss bar
   std::string_view own;                    // {}: its value
   bool gated = false;
+  On on = On::any;  // devices whose kernels it makes faster
 };
 
 constexpr std::string_view kOpenMp = "pytorch mxnet";  // runtimes that read its variables
 
 constexpr Remedy kRemedies[] = {
-    {"mode", "eager-onednn", "pytorch", 0.25, {"kernel inefficiency", "layout"}, "", true},
+    {"mode", "eager-onednn", "pytorch", 0.25, {"kernel inefficiency", "layout"}, "", true, On::cpu},
     {"mode", "graph", "tensorflow", 0.3, {"dispatch", "host other"}, "@tf.function around the step", true},
     {"mode",
      "xla",
@@ -60,18 +63,34 @@ constexpr Remedy kRemedies[] = {
     {"allocator", "jemalloc", "", 0.4, {"system time", "alloc"}, ""},
     {"allocator", "mimalloc", "", 0.5, {"system time", "alloc"}, ""},
     {"allocator", "tcmalloc", "", 0.4, {"system time", "alloc"}, ""},
-    {"wait", "active", kOpenMp, 0.1, {"kernel inefficiency", "dispatch"}, ""},
-    {"wait", "passive", kOpenMp, 0.3, {"off-CPU"}, ""},
-    {"wait", "framework", kOpenMp, 0.12, {"kernel inefficiency", "dispatch"}, "leave OMP_WAIT_POLICY unset"},
-    {"affinity", "thread", kOpenMp, 0.05, {"off-CPU", "kernel inefficiency"}, "OMP_PLACES=cores OMP_PROC_BIND=TRUE"},
-    {"affinity", "process", kOpenMp, 0.1, {"off-CPU"}, "OMP_PROC_BIND=FALSE"},
+    {"wait", "active", kOpenMp, 0.1, {"kernel inefficiency", "dispatch"}, "", false, On::cpu},
+    {"wait", "passive", kOpenMp, 0.3, {"off-CPU"}, "", false, On::cpu},
+    {"wait",
+     "framework",
+     kOpenMp,
+     0.12,
+     {"kernel inefficiency", "dispatch"},
+     "leave OMP_WAIT_POLICY unset",
+     false,
+     On::cpu},
+    {"affinity",
+     "thread",
+     kOpenMp,
+     0.05,
+     {"off-CPU", "kernel inefficiency"},
+     "OMP_PLACES=cores OMP_PROC_BIND=TRUE",
+     false,
+     On::cpu},
+    {"affinity", "process", kOpenMp, 0.1, {"off-CPU"}, "OMP_PROC_BIND=FALSE", false, On::cpu},
     {"threads",
      "",
      "tensorflow",
      0.05,
      {"off-CPU", "kernel inefficiency", "dispatch"},
-     "tf.config.threading.set_intra_op_parallelism_threads({})"},
-    {"threads", "", "", 0.05, {"off-CPU", "kernel inefficiency", "dispatch"}, "OMP_NUM_THREADS={}"},
+     "tf.config.threading.set_intra_op_parallelism_threads({})",
+     false,
+     On::cpu},
+    {"threads", "", "", 0.05, {"off-CPU", "kernel inefficiency", "dispatch"}, "OMP_NUM_THREADS={}", false, On::cpu},
     {"interop",
      "",
      "tensorflow",
@@ -80,7 +99,22 @@ constexpr Remedy kRemedies[] = {
      "tf.config.threading.set_inter_op_parallelism_threads({})"},
     {"interop", "", "mxnet", 0.2, {"dispatch", "host other", "off-CPU"}, "MXNET_CPU_WORKER_NTHREADS={}"},
     {"prefetch", "", "", 0.5, {"input"}, ""},
-    {"precision", "bf16", "pytorch", 0.4, {"kernel inefficiency"}, "torch.autocast('cpu', torch.bfloat16)", true},
+    {"precision",
+     "bf16",
+     "pytorch",
+     0.4,
+     {"kernel inefficiency"},
+     "torch.autocast('cpu', torch.bfloat16)",
+     true,
+     On::cpu},
+    {"precision",
+     "bf16",
+     "pytorch",
+     0.4,
+     {"kernel inefficiency"},
+     "torch.autocast('cuda', torch.bfloat16)",
+     true,
+     On::gpu},
     {"precision", "bf16", "", 0.4, {"kernel inefficiency"}, "", true},
     {"precision", "tf32", "pytorch", 0.4, {"kernel inefficiency"}, "torch.set_float32_matmul_precision('high')", true},
     {"precision", "tf32", "", 0.4, {"kernel inefficiency"}, "", true},
@@ -92,6 +126,10 @@ bool is_of(const Remedy& remedy, const std::string& framework) {
   const std::string name = framework.substr(0, framework.find('@'));
   const std::vector<std::string> names = split(remedy.frameworks, ' ');
   return remedy.frameworks.empty() || std::ranges::find(names, name) != names.end();
+}
+
+bool is_on(const Remedy& remedy, const Device& device) {
+  return remedy.on == On::any || remedy.on == (device == Device::kCpu ? On::cpu : On::gpu);
 }
 
 bool is_allowed(const Offer& offer, std::string_view name) { return std::ranges::count(offer.allowed, name) > 0; }
@@ -172,7 +210,7 @@ void Candidate::apply(Workload& workload) const { find_axis(axis)->read(workload
 std::vector<Candidate> candidates(const Workload& measured, const Offer& offer, std::span<const LostShare> lost) {
   std::vector<Candidate> out;
   for (const Remedy& remedy : kRemedies) {
-    if (!is_of(remedy, measured.framework)) continue;
+    if (!is_of(remedy, measured.framework) || !is_on(remedy, measured.device)) continue;
     const LostShare* loss = largest_fitting(remedy, lost);
     for (const std::string& value : values_of(remedy, measured, offer)) {
       Candidate candidate{.axis = std::string(remedy.axis),

@@ -86,6 +86,25 @@ TEST(Remedies, WhatChangesTheTrainingIsAskedFirst) {
   EXPECT_TRUE(has(candidates(resnet_as_run(), offer, {}), "batch=8"));
 }
 
+TEST(Remedies, OfThreadsAreNoneWhereAGpuComputes) {
+  Workload workload = resnet_as_run();
+  workload.device = Device("cuda:0");
+  Offer offer = all_of_pytorch();
+  offer.modes.push_back(Mode::kCudaGraph);
+  offer.allowed = {"bf16"};
+  const std::vector<LostShare> lost = {{"kernel inefficiency", 0.5}, {"dispatch", 0.3}, {"layout", 0.1}};
+  const std::vector<Candidate> out = candidates(workload, offer, lost);
+  for (const Candidate& each : out)
+    EXPECT_FALSE(each.axis == "threads" || each.axis == "wait" || each.axis == "affinity" ||
+                 each.value == "eager-onednn")
+        << each.name();
+  ASSERT_GE(out.size(), 3u);
+  EXPECT_EQ(out[0].name(), "mode=cuda-graph");
+  EXPECT_EQ(out[1].name(), "precision=bf16");
+  EXPECT_EQ(out[1].own, "torch.autocast('cuda', torch.bfloat16)");
+  EXPECT_EQ(out[2].name(), "layout=nhwc");
+}
+
 TEST(Remedies, OpenMpsAreOfFrameworksThatHaveIt) {
   Workload workload = resnet_as_run();
   EXPECT_TRUE(has(candidates(workload, all_of_pytorch(), {}), "wait=active"));
