@@ -98,14 +98,15 @@ std::vector<Family> families_of(std::span<const CellResult> cells) {
   return families;
 }
 
-// What all members share: "resnet50 tiny in fp32, batch 4".
+// What all members share: "resnet50 tiny in fp32, batch 4"; of a foreign program precision, input and batch are
+// unknown.
 std::string shared_by(const Family& family) {
   const MeasuredWorkload& w = members(family).front()->workload;
   std::string text = w.config.empty() || w.config == "default" ? w.model : cat(w.model, " ", w.config);
-  if (family.differs != "precision") text += cat(" in ", w.precision);
+  if (family.differs != "precision" && w.precision != Precision()) text += cat(" in ", w.precision);
   if (w.device != Device::kCpu) text += cat(", ", w.device);
-  if (w.input_mode != InputMode::kResident) text += cat(", ", w.input_mode, " input");
-  if (family.differs != "batch") text += cat(", batch ", w.batch);
+  if (w.input_mode != InputMode::kResident && w.input_mode != InputMode()) text += cat(", ", w.input_mode, " input");
+  if (family.differs != "batch" && w.batch > 0) text += cat(", batch ", w.batch);
   if (w.workers > 1) text += cat(", ", w.workers, " workers");
   return text;
 }
@@ -407,9 +408,11 @@ std::vector<Answer> reasons(const Family& family, const CellResult* leader,
     if (const auto found = profiles.find(cell); found != profiles.end())
       return time_answers(*found->second, cell->workload);
   if (!leader) return {};
-  std::vector<Answer> out = {
-      {cat("Why it is not faster was not measured; this shows where ", own_name(family, *leader), " spends a step:"),
-       as_command(leader->workload, "profile")}};
+  std::vector<Answer> out;
+  if (const std::string profile = as_command(leader->workload, "profile"); !profile.empty())
+    out.push_back(
+        {cat("Why it is not faster was not measured; this shows where ", own_name(family, *leader), " spends a step:"),
+         profile});
   if (const std::string tune = tune_command(leader->workload); !tune.empty())
     out.push_back({"And this tries what may make it faster, and measures what each setting brings:", tune});
   return out;

@@ -15,6 +15,7 @@ namespace {
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
+using testing::StartsWith;
 
 CellResult row(const std::string& framework, std::optional<bool> verified, const SampleOptions& options = {}) {
   Record record = sample_record(options);
@@ -316,6 +317,25 @@ TEST(Answers, OfOneRowGiveItsRateAndTheNextQuestion) {
   const std::vector<Answer> out = answers_of({{.step_seconds = {0.25, 0.2501, 0.2499}}});
   EXPECT_THAT(out[0].text, HasSubstr("resnet50 in fp32, batch 8: pytorch trains 32.0"));
   EXPECT_THAT(out[1].command, HasSubstr("tbd profile resnet50"));
+}
+
+// Its precision, batch and input are unknown.
+TEST(Answers, OfAForeignProgramSayWhatIsKnown) {
+  CellResult cell = cell_made({.step_seconds = {0.25, 0.2501, 0.2499}});
+  MeasuredWorkload& w = cell.workload;
+  w.model = "train.py";
+  w.precision = Precision();
+  w.input_mode = InputMode();
+  w.mode = Mode::kExternal;
+  w.batch = 0;
+  w.repro = "tbd exec --effort smoke --launches 2 --units 8 -- python train.py --launches 7";
+  const std::vector<AnswerRow> given = {{.cell = &cell}};
+  EXPECT_THAT(answers(given)[0].text, StartsWith("train.py: pytorch trains 32.0"));
+  EXPECT_EQ(answers(given)[1].command, "tbd profile --exec --units 8 -- python train.py --launches 7");
+  w.device = Device("cuda:0");
+  EXPECT_THAT(answers(given)[0].text, StartsWith("train.py, cuda:0: pytorch trains 32.0"));
+  w.framework = "external";
+  EXPECT_EQ(answers(given).size(), 1u) << "it has no profiler that could be started";
 }
 
 TEST(Answers, NameTheLargestLossAndWhatToTry) {

@@ -129,9 +129,23 @@ std::string with_option(const std::string& command, std::string_view option, std
   return command.substr(0, at) + added + (end == std::string::npos ? "" : command.substr(end));
 }
 
+namespace {
+
+// The program's own arguments, after " -- ", stay as they are.
+std::string profile_of_exec(const MeasuredWorkload& workload, const std::string& command) {
+  if (workload.framework == Mode::kExternal.text()) return "";
+  const size_t end = std::min(command.find(" -- "), command.size());
+  std::string own = command.substr(0, end);
+  for (const char* option : {"effort", "launches", "step-regex"}) own = with_option(own, option, "");
+  return cat("tbd profile --exec", own.substr(std::string_view("tbd exec").size()), command.substr(end));
+}
+
+}  // namespace
+
 std::string as_command(const MeasuredWorkload& workload, std::string_view name) {
-  constexpr std::string_view kRun = "tbd run ";
+  constexpr std::string_view kRun = "tbd run ", kExec = "tbd exec ";
   std::string command = workload.repro.empty() ? repro_line(workload) : workload.repro;
+  if (command.starts_with(kExec)) return name == "profile" ? profile_of_exec(workload, command) : command;
   if (command.starts_with(kRun)) command.replace(0, kRun.size(), cat("tbd ", name, " "));
   if (command.find(" --batch largest") != std::string::npos)
     command = with_option(command, "batch", cat(workload.batch));

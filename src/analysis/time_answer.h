@@ -22,7 +22,7 @@ std::vector<Answer> time_answers(const Profile& profile, const MeasuredWorkload&
 // empty.
 std::string with_option(const std::string& command, std::string_view option, std::string_view value);
 // "tbd profile resnet50 ...": the command that measures the workload, as another one; as `run` at an effort whose rows
-// are compared.
+// are compared. Of a foreign program "tbd profile --exec ...", empty where none of its frameworks has a profiler.
 std::string as_command(const MeasuredWorkload& workload, std::string_view name);
 // "tbd tune resnet50 ...": tries what may make the workload faster; empty of one that tbd did not train itself.
 std::string tune_command(const MeasuredWorkload& workload);

@@ -63,7 +63,9 @@ void print_gpu_tables(Context& context, const Rows& rows, Format format) {
   for (size_t i = 0; i < records.size(); ++i) {
     const MeasuredWorkload& w = records[i].run.workload;
     if (w.device == Device::kCpu) continue;
-    on_gpu.push_back({cat(w.model, " ", w.framework, " ", w.precision, " batch ", w.batch), rows.cells[i],
+    const std::string precision = w.precision == Precision() ? "" : cat(" ", w.precision);  // of a foreign program
+    const std::string batch = w.batch > 0 ? cat(" batch ", w.batch) : "";
+    on_gpu.push_back({cat(w.model, " ", w.framework, precision, batch), rows.cells[i],
                       rows.profiles[i] ? &*rows.profiles[i] : nullptr, memories[i] ? &*memories[i] : nullptr});
   }
   if (on_gpu.empty()) return;
