@@ -24,6 +24,7 @@ namespace fs = std::filesystem;
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::StartsWith;
 
 constexpr double kExecLongEnough = 120;  // seconds, of a command on a busy machine
 
@@ -52,9 +53,7 @@ class Exec : public testing::Test {
   std::unique_ptr<Subprocess> begin_tbd(const std::string& words) const {
     const std::string line =
         cat("cd '", folder_.path().string(), "' && exec >said.out 2>said.err && exec '", TBD_PROGRAM, "' ", words);
-    return std::make_unique<Subprocess>(SpawnOptions{
-        .argv = {"/bin/bash", "-c", line},
-        .environment = {{"PATH", "/usr/bin:/bin"}, {"HOME", folder_.path().string()}, {"PYTHONPATH", "modules"}}});
+    return std::make_unique<Subprocess>(SpawnOptions{.argv = {"/bin/bash", "-c", line}, .environment = environment_});
   }
   Said run_tbd(const std::string& words) const {
     const auto begun = begin_tbd(words);
@@ -87,7 +86,22 @@ class Exec : public testing::Test {
     return row["reason"];
   }
 
+  // A torch whose optimizer steps on a GPU, and a program that trains with it for ever.
+  void write_program_of_a_gpu() const {
+    fs::create_directories(path("modules/torch/optim"));
+    write_file(path("modules/torch/__init__.py"), "__version__ = '2.1'\nfrom . import optim\n");
+    write_file(path("modules/torch/optim/__init__.py"), "from . import optimizer\n");
+    write_file(path("modules/torch/optim/optimizer.py"),
+               "hooks = []\nregister_optimizer_step_post_hook = hooks.append\nclass P: device = 'cuda:0'\n"
+               "class Optimizer:\n  param_groups = [{'params': [P]}]\n  def step(self):\n"
+               "    for hook in hooks: hook(self, (), {})\n");
+    write_file(path("train.py"),
+               "import time, torch\no = torch.optim.optimizer.Optimizer()\nwhile True: time.sleep(0.02); o.step()\n");
+  }
+
   TemporaryFolder folder_;
+  std::map<std::string, std::string> environment_ = {
+      {"PATH", "/usr/bin:/bin"}, {"HOME", folder_.path().string()}, {"PYTHONPATH", "modules"}};
 };
 
 TEST(ProgramName, IsThatOfTheScriptElseOfTheModuleElseOfTheProgram) {
@@ -152,21 +166,34 @@ TEST_F(Exec, MeasuresByLinesOfOutputAndShowsThem) {
 }
 
 TEST_F(Exec, TakesItsStepsFromTheHookOfAFramework) {
-  fs::create_directories(path("modules/torch/optim"));
-  write_file(path("modules/torch/__init__.py"), "__version__ = '2.1'\nfrom . import optim\n");
-  write_file(path("modules/torch/optim/__init__.py"), "from . import optimizer\n");
-  write_file(path("modules/torch/optim/optimizer.py"),
-             "hooks = []\nregister_optimizer_step_post_hook = hooks.append\nclass P: device = 'cuda:0'\n"
-             "class Optimizer:\n  param_groups = [{'params': [P]}]\n  def step(self):\n"
-             "    for hook in hooks: hook(self, (), {})\n");
-  write_file(path("train.py"),
-             "import time, torch\no = torch.optim.optimizer.Optimizer()\nwhile True: time.sleep(0.02); o.step()\n");
+  write_program_of_a_gpu();
   const Json measured = row("--launches 1 --steps 20", "python3 train.py");
   EXPECT_EQ(measured["framework"], "pytorch");
   EXPECT_EQ(measured["framework_version"], "2.1");
   EXPECT_EQ(measured["device"], "cuda:0");
   EXPECT_EQ(measured["synchronisation"], "none");
   EXPECT_GE(measured["steps"], 20);
+}
+
+TEST_F(Exec, WatchesTheGpuThatItsHookNames) {
+  write_program_of_a_gpu();
+  environment_["LD_LIBRARY_PATH"] = TBD_BINARY_DIR "/scripted";
+  environment_["TBD_SCRIPTED_NVML"] = "driver";
+  write_file(path("driver"),
+             "nvmlDeviceGetCount_v2 1\n0 nvmlDeviceGetName NVIDIA T4\n0 nvmlDeviceGetUtilizationRates 90 40\n"
+             "0 nvmlDeviceGetPowerUsage 70000\n");
+  const Said said = exec("--launches 1 --steps 80", "python3 train.py");
+  ASSERT_TRUE(said.status.ok()) << said.err;
+  EXPECT_THAT(said.out, StartsWith("train.py, cuda:0: pytorch trains "));
+  EXPECT_THAT(said.out, HasSubstr("train.py pytorch  90.0 %")) << "of a batch nothing is known";
+  const std::vector<fs::path> records = find_records(path("set"));
+  ASSERT_EQ(records.size(), 1u);
+  const Record record = read_record(records[0]);
+  ASSERT_TRUE(record.launches.at(0).info.gpu.has_value());
+  const Json& gpu = **record.launches[0].info.gpu;
+  EXPECT_EQ(gpu["name"], "NVIDIA T4");
+  EXPECT_NEAR(gpu["use"]["util_gpu"]["mean"], 0.9, 1e-12) << gpu.dump();
+  EXPECT_TRUE(fs::exists(records[0] / "launches/clean-1/gpu.csv"));
 }
 
 TEST_F(Exec, MeasuresATorchvisionLoop) {

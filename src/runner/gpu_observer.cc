@@ -24,7 +24,7 @@ GpuObserver::GpuObserver(const Device& device, const std::map<std::string, std::
   if (device_) watch_.emplace(*device_);
 }
 
-Json GpuObserver::end(const StepSpan& steps, pid_t worker, const std::filesystem::path& folder) {
+Json GpuObserver::end(const StepSpan& steps, const std::set<int64_t>& own, const std::filesystem::path& folder) {
   if (!watch_) return {{"reason", refusal_}};
   const GpuSeries series = watch_->stop();
   Json gpu = Json::object();
@@ -35,7 +35,7 @@ Json GpuObserver::end(const StepSpan& steps, pid_t worker, const std::filesystem
   if (const auto memory = device_->memory()) gpu["memory_bytes"] = memory->total_bytes;
   if (!series.missing.empty()) gpu["missing"] = series.missing;
   if (!series.ended.empty()) gpu["ended"] = series.ended;
-  if (const auto use = gpu_use(series, steps.begin_ns, steps.end_ns, {worker}, steps.first_end_ns))
+  if (const auto use = gpu_use(series, steps.begin_ns, steps.end_ns, own, steps.first_end_ns))
     gpu["use"] = to_json(*use);
   else
     gpu["reason"] = series.ended.empty() ? "the steps took too short a time to be sampled" : series.ended;

@@ -1,10 +1,9 @@
 // Watches the GPU of a launch through the driver while its worker trains.
 #pragma once
-#include <sys/types.h>
-
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "base/json_fwd.h"
@@ -25,8 +24,8 @@ class GpuObserver {
   GpuObserver(const Device& device, const std::map<std::string, std::string>& environment, const std::string& library);
 
   // Ends sampling, once. Writes gpu.csv into `folder`. Returns launch.json's "gpu" (docs/record.md), whose "use" is of
-  // these steps.
-  Json end(const StepSpan& steps, pid_t worker, const std::filesystem::path& folder);
+  // these steps. `own`: the processes that train.
+  Json end(const StepSpan& steps, const std::set<int64_t>& own, const std::filesystem::path& folder);
 
  private:
   Nvml nvml_;

@@ -174,7 +174,7 @@ class LaunchRun {
         const StepSpan steps = {.begin_ns = worker_began_ns_ + result_.info.first_step_began_ns.value_or(0),
                                 .first_end_ns = worker_began_ns_ + series_.first_ns(),
                                 .end_ns = worker_began_ns_ + series_.last_ns()};
-        result_.info.gpu = gpu.end(steps, team.rank(0).pid(), folder);
+        result_.info.gpu = gpu.end(steps, {team.rank(0).pid()}, folder);
       };
       try {
         train_pass(team, folder);

@@ -12,11 +12,13 @@
 #include <cstring>
 #include <memory>
 #include <numeric>
+#include <set>
 #include <utility>
 
 #include "base/error.h"
 #include "base/files.h"
 #include "base/hash.h"
+#include "base/json.h"
 #include "measure/clock.h"
 #include "measure/cores.h"
 #include "measure/environment.h"
@@ -24,6 +26,7 @@
 #include "measure/host_use.h"
 #include "record/writer.h"
 #include "runner/exec/watched_command.h"
+#include "runner/gpu_observer.h"
 #include "runner/launch_schedule.h"
 #include "runner/plan.h"
 #include "runner/settings.h"
@@ -34,6 +37,7 @@ namespace {
 
 constexpr int64_t kBlockNs = 500'000'000;  // between two samples, at least
 constexpr double kPause = 0.05;            // seconds between two looks at a program
+constexpr std::string_view kGpu = "cuda";  // as hooks name one: "cuda:0"
 constexpr int64_t kMostSteps = 200'000;    // of a launch: more tell no more
 constexpr double kUnsettled = 4;           // times what is wanted, where a series never settles
 constexpr double kPauseOfQuestions = 100;  // pause over what a question to the stop rule takes
@@ -257,10 +261,21 @@ class RunOfCommand {
     sampled_ns_ = sample->time_ns;
     peak_bytes_ = std::max({peak_bytes_, sample->rss_bytes, sample->peak_rss_bytes.value_or(0)});
     if (last_) fill(rows_, block_began_ns_, difference(*last_, *sample));
-    if (!first_) first_ = sample;
+    if (!first_) {
+      first_ = sample;
+      watch_gpu();
+    }
     last_ = std::move(sample);
     block_began_ns_ = last_ns_;
     write_rows();
+  }
+
+  // Which device a program trains on its hook knows at the first step. A traced launch is for its trace.
+  void watch_gpu() {
+    const std::string device = command_->facts().device;
+    if (is_tracing() || !device.starts_with(kGpu)) return;
+    for (const pid_t each : process_tree(command_->pid())) on_gpu_.insert(each);
+    gpu_.emplace(Device(device), settings_.environment, settings_.gpu_library);
   }
 
   void write_rows() {
@@ -357,6 +372,10 @@ class RunOfCommand {
     if (!first_ || last_->time_ns == first_->time_ns) return;
     const HostDelta delta = difference(*first_, *last_);
     info.host = host_of_launch(delta, cores_);
+    if (gpu_)
+      info.gpu = gpu_->end({.begin_ns = first_->time_ns, .first_end_ns = first_->time_ns, .end_ns = last_->time_ns},
+                           on_gpu_, launch_folder_);
+    gpu_.reset();
     launch_.disturbed = disturbed(delta, host_use(delta, cores_)).level == Disturbance::repeat;
     if (delta.energy_uj) info.energy_joules = 1e-6 * static_cast<double>(*delta.energy_uj);
   }
@@ -373,6 +392,8 @@ class RunOfCommand {
   int64_t began_ns_ = now_ns();
   std::optional<WatchedCommand> command_;
   std::optional<HostSampler> sampler_;
+  std::optional<GpuObserver> gpu_;
+  std::set<int64_t> on_gpu_;         // the program's processes
   std::optional<ExitStatus> ended_;  // by itself
   double cores_ = 0;
   std::vector<StepRow> rows_;  // of the block at hand
@@ -421,7 +442,7 @@ void learn(const CommandLaunch& launch, RunInfo& run) {
     workload.framework = launch.facts.framework;
     workload.framework_version = launch.facts.framework_version;
   }
-  if (launch.facts.device.starts_with("cuda")) {
+  if (launch.facts.device.starts_with(kGpu)) {
     workload.device = Device(launch.facts.device);
     workload.synchronisation = "none";
   }
