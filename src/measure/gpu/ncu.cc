@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/files.h"
 #include "base/subprocess.h"
 #include "base/text.h"
 #include "measure/clock.h"
@@ -46,7 +47,9 @@ void refuse_errors(std::string_view output) {
     if (line.find(kPermissionError) != std::string::npos)
       fail(ErrorKind::unsupported, "ncu may not read the GPU's counters (", kPermissionError,
            "): the driver keeps them to administrators unless NVreg_RestrictProfilingToAdminUsers is 0");
-    fail(ErrorKind::unsupported, "ncu: ", line.substr(kErrorMark.size()));
+    std::string said = line.substr(kErrorMark.size());
+    if (said.ends_with('.')) said.pop_back();
+    fail(ErrorKind::unsupported, "ncu: ", said);
   }
 }
 
@@ -111,7 +114,16 @@ Fp32Instructions count_fp32_instructions(const NcuRun& run) {
   argv.insert(argv.end(), run.command.begin(), run.command.end());
   Subprocess process({.argv = argv, .environment = run.environment, .stderr_file = run.folder / "ncu.log"});
   process.close_input();
-  return fp32_instructions_from(text_of(process, run.seconds));
+  const std::string output = text_of(process, run.seconds);
+  try {
+    return fp32_instructions_from(output);
+  } catch (const Error& e) {  // the program's last words say more
+    const std::vector<std::string> lines = split(read_file(run.folder / "ncu.log"), '\n');
+    const auto last =
+        std::ranges::find_if(lines.rbegin(), lines.rend(), [](const auto& line) { return !line.empty(); });
+    if (last == lines.rend()) throw;
+    fail(e.kind(), e.what(), "; the program's last words: ", *last);
+  }
 }
 
 }  // namespace tbd

@@ -68,7 +68,7 @@ TEST_F(ScriptedNcu, SaysWhyItMayNotCount) {
                       "to access NVIDIA GPU Performance Counters on the target device 0.\n"),
               HasSubstr("NVreg_RestrictProfilingToAdminUsers"));
   EXPECT_EQ(refusal("==ERROR== The application returned an error code (1).\n"),
-            "ncu: The application returned an error code (1).");
+            "ncu: The application returned an error code (1)");
 }
 
 TEST_F(ScriptedNcu, RefusesOutputsThatLackSomething) {
