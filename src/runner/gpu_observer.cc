@@ -24,8 +24,8 @@ GpuObserver::GpuObserver(const Device& device, const std::map<std::string, std::
   if (device_) watch_.emplace(*device_);
 }
 
-Json GpuObserver::end(const StepSpan& steps, const std::set<int64_t>& own, const std::filesystem::path& folder) {
-  if (!watch_) return {{"reason", refusal_}};
+JsonValue GpuObserver::end(const StepSpan& steps, const std::set<int64_t>& own, const std::filesystem::path& folder) {
+  if (!watch_) return Json{{"reason", refusal_}};
   const GpuSeries series = watch_->stop();
   Json gpu = Json::object();
   add(gpu, "name", device_->name());

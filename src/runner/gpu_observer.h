@@ -6,7 +6,7 @@
 #include <set>
 #include <string>
 
-#include "base/json_fwd.h"
+#include "base/json_value.h"
 #include "measure/gpu/gpu_sampler.h"
 #include "record/workload.h"
 
@@ -25,7 +25,7 @@ class GpuObserver {
 
   // Ends sampling, once. Writes gpu.csv into `folder`. Returns launch.json's "gpu" (docs/record.md), whose "use" is of
   // these steps. `own`: the processes that train.
-  Json end(const StepSpan& steps, const std::set<int64_t>& own, const std::filesystem::path& folder);
+  JsonValue end(const StepSpan& steps, const std::set<int64_t>& own, const std::filesystem::path& folder);
 
  private:
   Nvml nvml_;

@@ -18,7 +18,6 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/hash.h"
-#include "base/json.h"
 #include "measure/clock.h"
 #include "measure/cores.h"
 #include "measure/environment.h"
