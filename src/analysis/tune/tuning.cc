@@ -12,7 +12,8 @@ namespace tbd {
 namespace {
 
 constexpr int64_t kRoundsOfJoining = 3;
-constexpr double kSlack = 1.1;  // launches differ in length
+constexpr double kSlack = 1.1;             // launches differ in length
+constexpr size_t kRoundsThatForetell = 2;  // the last ones
 
 constexpr std::string_view kNoTime = "no time is left in the budget";
 
@@ -153,7 +154,9 @@ class Tuning {
     const double began = bench_.now();
     std::vector<Trial> trials = bench_.measure(workloads, round);
     if (trials.size() < workloads.size()) return {};
-    launch_seconds_ = std::max(launch_seconds_, (bench_.now() - began) / static_cast<double>(workloads.size()));
+    seen_.push_back((bench_.now() - began) / static_cast<double>(workloads.size()));
+    if (seen_.size() > kRoundsThatForetell) seen_.erase(seen_.begin());
+    launch_seconds_ = *std::ranges::max_element(seen_);
     return trials;
   }
 
@@ -316,7 +319,8 @@ class Tuning {
   const Workload base_;
   const TuneLimits limits_;
   TuneBench& bench_;
-  double launch_seconds_;
+  double launch_seconds_;     // of a launch, as it is foreseen
+  std::vector<double> seen_;  // of the last rounds: the first launches of a machine fill its caches
   std::optional<double> longest_check_;
   std::vector<Entry> entries_;
   std::vector<double> base_rates_;  // of this heat
