@@ -1,8 +1,11 @@
 #include "base/amounts.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <limits>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -11,9 +14,11 @@
 namespace tbd {
 namespace {
 
+constexpr std::string_view kDigits = "0123456789.";
+
 // A number and what follows it: "1.5 GiB" -> {"1.5", "GiB"}.
 std::pair<std::string_view, std::string_view> number_and_unit(std::string_view text) {
-  const size_t end = text.find_first_not_of("0123456789.");
+  const size_t end = text.find_first_not_of(kDigits);
   if (end == std::string_view::npos) return {text, ""};
   return {text.substr(0, end), trim(text.substr(end))};
 }
@@ -40,10 +45,24 @@ double positive_number_from(std::string_view text, std::string_view what) {
 }
 
 double seconds_from(std::string_view text, std::string_view what) {
-  const auto [digits, unit] = number_and_unit(trim(text));
-  const double scale = unit == "s" || unit.empty() ? 1 : unit == "m" || unit == "min" ? 60 : unit == "h" ? 3600 : 0;
-  const double seconds = scale * parse_double(digits).value_or(0);
-  require(seconds > 0 && seconds <= kMostSeconds, what, " needs a time above 0 such as 20s, 2m or 4h, got '",
+  double seconds = 0, above = std::numeric_limits<double>::infinity();
+  std::string_view rest = trim(text);
+  do {  // a number and its unit, the larger unit first
+    const auto [digits, tail] = number_and_unit(rest);
+    const size_t end = std::min(tail.find_first_of(kDigits), tail.size());
+    const std::string_view unit = trim(tail.substr(0, end));
+    rest = tail.substr(end);
+    const bool is_alone = seconds == 0 && rest.empty();
+    const double scale = unit == "s" || (unit.empty() && is_alone) ? 1
+                         : unit == "m" || unit == "min"            ? 60
+                         : unit == "h"                             ? 3600
+                                                                   : 0;
+    const std::optional<double> number = parse_double(digits);
+    const bool is_time = number && scale > 0 && scale < above;
+    seconds = is_time ? seconds + scale * *number : 0;
+    above = scale;
+  } while (seconds > 0 && !rest.empty());
+  require(seconds > 0 && seconds <= kMostSeconds, what, " needs a time above 0 such as 20s, 2m or 1h30m, got '",
           trim(text), "'");
   return seconds;
 }

@@ -177,11 +177,13 @@ TEST(Amounts, AreReadAndWrittenWithTheirUnits) {
   EXPECT_EQ(seconds_from("2m", "limit"), 120);
   EXPECT_EQ(seconds_from(" 1.5 h ", "limit"), 5400);
   EXPECT_EQ(seconds_from("90", "limit"), 90);
+  EXPECT_EQ(seconds_from("3h48m", "limit"), 13'680);
+  EXPECT_EQ(seconds_from("2 min 05 s", "limit"), 125) << "as times are printed";
   EXPECT_EQ(bytes_from("4GiB", "memory"), int64_t{4} << 30);
   EXPECT_EQ(bytes_from("1.5 kB", "memory"), 1500);
   EXPECT_EQ(bytes_text(int64_t{4} << 30), "4GiB");
   EXPECT_EQ(bytes_text(1500), "1500B");
-  for (const char* bad : {"", "s", "-1s", "0", "1x", "1e3s", "nan", "999999999999h"})
+  for (const char* bad : {"", "s", "-1s", "0", "1x", "1e3s", "nan", "999999999999h", "5m1h", "1h5", "1h2h", "1h-5m"})
     EXPECT_THROW(seconds_from(bad, "limit"), Error) << bad;
   for (const char* bad : {"", "4", "GiB", "0MB", "-1MB", "4 GiBs", "1e30B", "99999999999TB"})
     EXPECT_THROW(bytes_from(bad, "memory"), Error) << bad;
