@@ -18,11 +18,11 @@
 namespace tbd {
 namespace {
 
-constexpr double kShare = 0.6;                    // of the roof that matrix products reach
+constexpr double kShare = 0.6, kGpuShare = 0.4;   // of the roof that matrix products reach
 constexpr double kNodeSeconds = 100e-6;           // calls, waking threads and update, however small the nodes
 constexpr double kProbes = 8;                     // workers that a search for the largest batch starts, as seen
 constexpr double kRecurrentRows = 16;             // at this batch a recurrent layer reaches half of that share
-constexpr double kGpuNodeSeconds = 50e-6;         // of the host, which launches the kernels of forward and backward
+constexpr double kGpuNodeSeconds = 80e-6;         // of the host, which launches the kernels of forward and backward
 constexpr double kGraphNodeSeconds = 5e-6;        // of the device, which starts them by itself
 constexpr int64_t kFrameworkBytes = 400ll << 20;  // a worker's own, in its data segment
 constexpr int64_t kContextBytes = 600ll << 20;    // CUDA's context, modules and workspaces, in the device's memory
@@ -46,11 +46,11 @@ double node_seconds(const Workload& cell) {
 
 // What the nodes of a step run at.
 struct NodeRoof {
-  double flop_rate = 0, bandwidth = 0, node_seconds = 0;
+  double flop_rate = 0, bandwidth = 0, node_seconds = 0;  // the rate that is reached
 };
 
 double roof_seconds(const Cost& cost, double flop_rate, double bandwidth) {
-  return std::max(static_cast<double>(cost.model) / (kShare * flop_rate), static_cast<double>(cost.bytes) / bandwidth);
+  return std::max(static_cast<double>(cost.model) / flop_rate, static_cast<double>(cost.bytes) / bandwidth);
 }
 
 bool recurrent(const Op& op) { return std::holds_alternative<Lstm>(op) || std::holds_alternative<Gru>(op); }
@@ -132,12 +132,12 @@ class Predictor {
   NodeRoof roof_of(const Workload& cell) const {
     if (trains_on_gpu(cell)) {
       const Rates& rates = hardware_.gpu.rates;
-      return {rate_of(rates, cell.precision), rates.bandwidth, node_seconds(cell)};
+      return {kGpuShare * rate_of(rates, cell.precision), rates.bandwidth, node_seconds(cell)};
     }
     const Rates& rates = hardware_.rates;
     const double share =
         static_cast<double>(threads_of(cell)) / static_cast<double>(std::max<int64_t>(1, rates.threads));
-    return {share * rate_of(rates, cell.precision), rates.bandwidth / static_cast<double>(cell.workers),
+    return {kShare * share * rate_of(rates, cell.precision), rates.bandwidth / static_cast<double>(cell.workers),
             node_seconds(cell)};
   }
 

@@ -15,8 +15,9 @@
 // check (a first step takes about twice a later one). The roofline is that of Williams et al. 2009; 0.6 is the share
 // of the ISA roof that matrix products of training reach on the machine of docs/performance.md (docs/plans.md says how
 // near that comes). 0.1 ms a node is what small networks take for calls, threads and the update. Recurrent layers
-// multiply N rows at each time step: their share is 0.6 N / (N + 16). On a GPU a node takes 50 us, for the host's calls
-// alone, and 5 us in mode cuda-graph, where the device starts its kernels by itself; both are assumed.
+// multiply N rows at each time step: their share is 0.6 N / (N + 16). On a GPU the share is 0.4 and a node takes 80 us,
+// for the host's calls alone, as was seen on an H200 (docs/plans.md); 5 us in mode cuda-graph, where the device starts
+// its kernels by itself, are assumed.
 #pragma once
 #include <vector>
 
