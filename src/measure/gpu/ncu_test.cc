@@ -23,23 +23,25 @@ constexpr const char* kKernels = R"csv("0","7","void gemm<float, 4>(Params, int)
                                  R"("1","7","add","0","2,000","0","0")"
                                  "\n";
 
-// An ncu that prints that text and notes how it was called.
+// An ncu that prints that text, notes how it was called, and runs a program that says something on stderr.
 class ScriptedNcu : public testing::Test {
  protected:
-  Fp32Instructions count(const std::string& says) const {
+  Fp32Instructions count(const std::string& says, const std::string& program_says = "") const {
     write_file(folder_.path() / "says", says);
+    write_file(folder_.path() / "program", program_says);
     write_file(program(), cat("#!/usr/bin/env python3\nimport pathlib, sys\nhere = pathlib.Path(__file__).parent\n"
                               "(here / 'called').write_text(' '.join(sys.argv[1:]))\n"
-                              "sys.stdout.write((here / 'says').read_text())\n"));
+                              "sys.stdout.write((here / 'says').read_text())\n"
+                              "sys.stderr.write((here / 'program').read_text())\n"));
     std::filesystem::permissions(program(), std::filesystem::perms::owner_all);
     return count_fp32_instructions({.ncu = program(),
                                     .command = {"tbd", "step"},
                                     .environment = {{"PATH", "/usr/bin:/bin"}},
                                     .folder = folder_.path()});
   }
-  std::string refusal(const std::string& says) const {
+  std::string refusal(const std::string& says, const std::string& program_says = "") const {
     try {
-      count(says);
+      count(says, program_says);
     } catch (const Error& e) {
       return e.what();
     }
@@ -69,6 +71,12 @@ TEST_F(ScriptedNcu, SaysWhyItMayNotCount) {
               HasSubstr("NVreg_RestrictProfilingToAdminUsers"));
   EXPECT_EQ(refusal("==ERROR== The application returned an error code (1).\n"),
             "ncu: The application returned an error code (1)");
+}
+
+TEST_F(ScriptedNcu, GivesTheProgramsLastWords) {
+  EXPECT_EQ(
+      refusal("==ERROR== The application returned an error code (3).\n", "loading\ntbd: error: it was killed\n\n"),
+      "ncu: The application returned an error code (3); the program's last words: tbd: error: it was killed");
 }
 
 TEST_F(ScriptedNcu, RefusesOutputsThatLackSomething) {
