@@ -188,7 +188,7 @@ TEST(Tuning, LaunchesThatTakeLongerThanForeseenCostTheLastRemedies) {
   EXPECT_EQ(settings_in_words(out.winner), "mode graph");
 }
 
-// On a GPU the first launch compiles kernels and took twice as long as the others: remedies stayed untried for it.
+// On a GPU the first launches compile kernels. Where later ones were planned to be as long, remedies stayed untried.
 TEST(Tuning, AColdFirstRoundCostsNoRemedies) {
   ModelMachine warm, cold;
   cold.first_launch_seconds = 3 * warm.launch_seconds;

@@ -269,7 +269,7 @@ class RunOfCommand {
     write_rows();
   }
 
-  // Which device a program trains on its hook knows at the first step. A traced launch is for its trace.
+  // The hook names the program's device at the first step. Traced launches are not sampled.
   void watch_gpu() {
     const std::string device = command_->facts().device;
     if (is_tracing() || !device.starts_with(kGpu)) return;
