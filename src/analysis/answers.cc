@@ -251,12 +251,15 @@ Answer undecided(const Family& family, const Lead& pair) {
           rerun(family, pair, next)};
 }
 
+std::string rate_unit(const CellResult& cell) {
+  return cat(" ", cell.workload.unit.empty() ? "units" : cell.workload.unit, "/s");
+}
+
 std::string rate(const CellResult& cell) {
   const Measured& x = cell["throughput"];
-  const std::string unit = cell.workload.unit.empty() ? "units" : cell.workload.unit;
   const std::string interval =
       x.low && x.high ? cat(" (95 %: ", significant(*x.low, 4), " to ", significant(*x.high, 4), ")") : "";
-  return cat(significant(x.value.value_or(0), 4), " ", unit, "/s", interval);
+  return cat(significant(x.value.value_or(0), 4), rate_unit(cell), interval);
 }
 
 std::string times(const Family& family, const Lead& pair) {
@@ -287,13 +290,27 @@ std::string leading_sentence(const Family& family, const CellResult& leader, con
   return text + ".";
 }
 
+bool is_disturbed(const CellResult& cell) {
+  return cell.judgement.grade == name(Grade::disturbed) && cell.judgement.outcome.kind == OutcomeKind::ok &&
+         cell["throughput"].value.has_value();
+}
+
+// A disturbed row is not ranked, but its rate is shown.
+std::string unranked_name(const Family& family, const CellResult& cell) {
+  const std::string own = own_name(family, cell);
+  if (!is_disturbed(cell) || cell.verified == false) return own;
+  const Measured& x = cell["throughput"];
+  const std::string interval = x.low && x.high ? cat(significant(*x.low, 4), " to ", significant(*x.high, 4)) : "";
+  return cat(own, " at ", interval.empty() ? significant(*x.value, 4) : interval, rate_unit(cell));
+}
+
 // Those that are apart for one reason, together.
 std::vector<Answer> apart_answers(const Family& family) {
   std::vector<std::pair<std::string, std::vector<std::string>>> reasons;
   for (const Apart& each : family.apart) {
     auto found = std::ranges::find(reasons, each.reason, &std::pair<std::string, std::vector<std::string>>::first);
     if (found == reasons.end()) found = reasons.insert(found, {each.reason, {}});
-    found->second.push_back(own_name(family, *each.cell));
+    found->second.push_back(unranked_name(family, *each.cell));
   }
   std::vector<Answer> out;
   for (const auto& [reason, names] : reasons)
@@ -379,9 +396,13 @@ std::vector<Answer> disturbed_answers(const Family& family) {
   std::vector<const CellResult*> rows;
   for (const Apart& each : family.apart) {
     const bool ranks_once_quiet = family.differs != "framework" || each.cell->verified == true;
-    if (each.cell->judgement.grade == name(Grade::disturbed) && ranks_once_quiet) rows.push_back(each.cell);
+    if (is_disturbed(*each.cell) && ranks_once_quiet) rows.push_back(each.cell);
   }
-  if (!family.compared.empty() || rows.size() < 2 || rows.size() != family.apart.size()) return {};
+  if (!family.compared.empty() || rows.empty() || rows.size() != family.apart.size()) return {};
+  if (rows.size() == 1)
+    return {{cat(shared_by(family), ": ", own_name(family, *rows[0]), " trains ", rate(*rows[0]), ", ",
+                 family.apart[0].reason, "."),
+             ""}};
   const auto rate = [](const CellResult* cell) { return (*cell)["throughput"].value.value_or(0); };
   const CellResult* leader = *std::ranges::max_element(rows, {}, rate);
   std::vector<Answer> out;

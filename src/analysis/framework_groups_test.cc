@@ -12,6 +12,7 @@
 namespace tbd {
 namespace {
 
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
@@ -248,6 +249,25 @@ TEST(Answers, OfDisturbedRowsAreUndecidedWithTheirInterval) {
   EXPECT_THAT(out[0].text, HasSubstr("resnet50 in fp32, batch 8: Undecided: mxnet over pytorch, 1."));
   EXPECT_THAT(out[0].text, HasSubstr("mxnet was disturbed (other work 60 %): measure both again"));
   EXPECT_EQ(out[0].command, "tbd ab resnet50 --framework mxnet --batch 8 --b framework=pytorch");
+}
+
+TEST(Answers, OfOneDisturbedRowSayHowFastItWas) {
+  CellResult cell = cell_made({.step_seconds = {0.25, 0.26, 0.24}});
+  cell.judgement.grade = name(Grade::disturbed);
+  cell.judgement.grade_reason = "other work 60 %";
+  const std::vector<Answer> out = answers(std::vector<AnswerRow>{{.cell = &cell}});
+  ASSERT_EQ(out.size(), 1);
+  EXPECT_THAT(out[0].text, StartsWith("resnet50 in fp32, batch 8: pytorch trains 32.01 images/s (95 %: "));
+  EXPECT_THAT(out[0].text, EndsWith("), disturbed: other work 60 %."));
+}
+
+TEST(Answers, ShowTheRateOfADisturbedRowBesideRankedOnes) {
+  std::vector<CellResult> cells = {cell_made({}), cell_made({.framework = "mxnet", .step_seconds = {0.5}})};
+  cells[1].judgement.grade = name(Grade::disturbed);
+  cells[1].judgement.grade_reason = "other work 60 %";
+  const std::vector<AnswerRow> given = {{.cell = &cells[0]}, {.cell = &cells[1]}};
+  const std::vector<Answer> out = answers(given);
+  EXPECT_EQ(out[1].text, "Not ranked: mxnet at 15.99 to 16.03 images/s (disturbed: other work 60 %).");
 }
 
 TEST(Answers, SayOnceWhatHoldsOfSeveralWorkloads) {
