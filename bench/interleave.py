@@ -16,8 +16,8 @@ def environment(threads):
 
 
 class Served:
-    def __init__(self, command, threads):
-        self.process = subprocess.Popen(command, env=environment(threads), text=True, bufsize=1,
+    def __init__(self, command, threads, variables=None):
+        self.process = subprocess.Popen(command, env=environment(threads) | (variables or {}), text=True, bufsize=1,
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.answer()  # ready
 

@@ -1,12 +1,12 @@
 """One network: the session against eager Python on the same wheel and batch, interleaved; memory, overhead, start-up.
 
     python3 bench/model_peer.py --build BUILD --python ENVIRONMENT [--model bert] [--config base] [--batch 2]
-                                [--precision fp32] [--rounds 6] [--steps 3] [--threads 2] [--starts 3] [--compile]
-                                [--mode eager-onednn]
+                                [--precision fp32] [--rounds 6] [--steps 3] [--threads 2] [--starts 3]
+                                [--compile default,max-autotune] [--mode eager-onednn] [--variable NAME=VALUE ...]
 
 ENVIRONMENT is what bench/peers/setup.sh made. Ratios are ours over theirs in seconds or bytes: below 1 is better.
-Dropout is on, as in training. --compile runs torch.compile beside them, for reference; --starts 0 leaves out start-up.
---mode is of ours alone.
+Dropout is on, as in training. --compile runs torch.compile beside them, in these modes of its own; --starts 0 leaves out
+start-up. --mode and --variable (of the environment, as --allocator of tbd sets some) are of ours alone.
 """
 
 import argparse
@@ -41,10 +41,10 @@ def commands(arguments, inputs):
 
 def started(arguments, ours, python):
     forms = FORMS.get(arguments.model, ["fused", "foreach"])
-    served = [Served(ours, arguments.threads)]
+    served = [Served(ours, arguments.threads, dict(each.split("=", 1) for each in arguments.variable))]
     served += [Served([*python, "--optimizer", form], arguments.threads) for form in forms]
-    if arguments.compile:
-        served.append(Served([*python, "--compile", "--optimizer", forms[0]], arguments.threads))
+    for mode in arguments.compile:
+        served.append(Served([*python, "--compile", mode, "--optimizer", forms[0]], arguments.threads))
     return served
 
 
@@ -53,7 +53,8 @@ def steps_and_memory(arguments, ours, python):
     served = started(arguments, ours, python)
     interleaved(served, 1, 1)  # warm
     medians, cpu = interleaved(served, arguments.rounds, arguments.steps)
-    eager = [name for name in medians if name not in ("tbd", "python compile")]
+    compiled = [name for name in medians if name.startswith("python compile")]
+    eager = [name for name in medians if name not in ("tbd", *compiled)]
     best = min(eager, key=medians.get)
     mine, theirs = served[0].ask("memory"), served[1 + eager.index(best)].ask("memory")
     for one in served:
@@ -64,9 +65,8 @@ def steps_and_memory(arguments, ours, python):
                       ("peak RSS over the library, bytes", "rss_over_library_bytes"),
                       ("peak RSS of the process, bytes", "rss_bytes")):
         rows.append(verdict(name, mine[key], theirs[key], 1.0))
-    if "python compile" in medians:
-        compiled = medians["python compile"]
-        rows.append(verdict("step s, to torch.compile (reference)", medians["tbd"], compiled, 1.0))
+    for name in compiled:
+        rows.append(verdict(f"step s, to {name}", medians["tbd"], medians[name], 1.0))
     return medians, rows
 
 
@@ -103,8 +103,9 @@ def main():
     parser.add_argument("--steps", type=int, default=3)
     parser.add_argument("--starts", type=int, default=3)
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
-    parser.add_argument("--compile", action="store_true")
+    parser.add_argument("--compile", type=lambda modes: modes.split(","), default=[])
     parser.add_argument("--mode", default="", help="of ours")
+    parser.add_argument("--variable", action="append", default=[], help="of ours")
     arguments = parser.parse_args()
     arguments.batch = arguments.batch or BATCHES[arguments.model]
     header()

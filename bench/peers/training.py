@@ -1,7 +1,7 @@
 """A network's training step in eager Python, on request (peer.py); driven by bench/model_peer.py.
 
     python bench/peers/MODEL.py --inputs BATCH [--config canonical] [--precision fp32|bf16] [--threads 2]
-                                [--optimizer fused|foreach] [--weights WEIGHTS] [--compile] [--first]
+                                [--optimizer fused|foreach] [--weights WEIGHTS] [--compile MODE] [--first]
 
 MODEL.py has build, and loss, optimizer, clip and factor (of the learning rate, steps from 1) or a stepper of its own.
 BATCH is a safetensors file, WEIGHTS another.
@@ -113,14 +113,15 @@ def main(recipe):
     parser.add_argument("--precision", default="fp32")
     parser.add_argument("--optimizer", default="fused")
     parser.add_argument("--weights")
-    parser.add_argument("--compile", action="store_true")
+    parser.add_argument("--compile", metavar="MODE")
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads)
     library = library_bytes()
     network = recipe.build(arguments.config)
     if arguments.weights:
         load(network, load_file(arguments.weights))
-    loss_of = torch.compile(recipe.loss) if arguments.compile and hasattr(recipe, "loss") else None
+    compiled = arguments.compile and hasattr(recipe, "loss")
+    loss_of = torch.compile(recipe.loss, mode=arguments.compile) if compiled else None
     form = {arguments.optimizer: True}
     batch, precision = batch_of(arguments.inputs), arguments.precision
     if hasattr(recipe, "stepper"):
@@ -131,5 +132,5 @@ def main(recipe):
     def memory():
         return peer.rss(library) | {"peak_over_resident_bytes": allocator_peak(step, optimizer)}
 
-    name = "python compile" if arguments.compile else f"python {arguments.optimizer}"
+    name = f"python compile {arguments.compile}" if arguments.compile else f"python {arguments.optimizer}"
     peer.train(name, step, memory, arguments.first)
