@@ -38,12 +38,14 @@ void judge_round(std::vector<Standing>& standings, std::span<const Contender> co
 
 }  // namespace
 
-std::vector<Standing> race(std::span<const double> base, std::span<const Contender> contenders) {
+std::vector<Standing> race(std::span<const Contender> contenders) {
   std::vector<Standing> standings(contenders.size());
-  for (size_t rounds = 1; rounds <= base.size(); ++rounds) {
+  size_t most = 0;
+  for (const Contender& each : contenders) most = std::max(most, each.rates.size());
+  for (size_t rounds = 1; rounds <= most; ++rounds) {
     for (size_t i = 0; i < contenders.size(); ++i)
-      if (standings[i].place == RacePlace::in && has_rounds(contenders[i], rounds))
-        standings[i].gain = paired_ratio(Series(contenders[i].rates).first(rounds), base.first(rounds));
+      if (const Contender& one = contenders[i]; standings[i].place == RacePlace::in && has_rounds(one, rounds))
+        standings[i].gain = paired_ratio(Series(one.rates).first(rounds), Series(one.base).first(rounds));
     if (rounds >= static_cast<size_t>(kRoundsBeforeJudging)) judge_round(standings, contenders, rounds);
   }
   return standings;

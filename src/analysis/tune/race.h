@@ -13,7 +13,8 @@ constexpr int64_t kRoundsBeforeJudging = 3;
 
 struct Contender {
   std::string group;          // of contenders that exclude each other: the name of their axis
-  std::vector<double> rates;  // units/s by round, from the first on; fewer than rounds where it left the race
+  std::vector<double> rates;  // units/s of the rounds that it was in
+  std::vector<double> base;   // of the workload as it is, in the same rounds
 };
 
 enum class RacePlace {
@@ -28,10 +29,10 @@ struct Standing {
   int64_t out_in_round = 0;  // from 1; 0: it is in
 };
 
-// `base`: rates of the workload as it is, by round. From kRoundsBeforeJudging on contenders leave after each round, by
-// 95 % intervals of all rounds so far (paired_ratio). One whose rates end while it is in is judged no further. Throws
-// Error(invalid) on a rate that is not positive.
-std::vector<Standing> race(std::span<const double> base, std::span<const Contender> contenders);
+// From kRoundsBeforeJudging on contenders leave after each round of theirs, by 95 % intervals of all rounds so far
+// (paired_ratio). One whose rates end while it is in is judged no further. Throws Error(invalid) on a rate that is not
+// positive.
+std::vector<Standing> race(std::span<const Contender> contenders);
 
 // Whether further rounds decide nothing: no group has two contenders that are in, and none of these has 1 + kMargin in
 // its interval. False before anything is judged.

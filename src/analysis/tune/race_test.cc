@@ -23,16 +23,18 @@ class RacingMachine {
 
   // Measures round by round those that are in.
   std::vector<Standing> run(int64_t rounds) {
-    for (const Known& each : all_) contenders_.push_back({.group = each.group, .rates = {}});
+    for (const Known& each : all_) contenders_.push_back({.group = each.group, .rates = {}, .base = {}});
     std::vector<Standing> standings(all_.size());
     for (uint32_t round = 0; round < rounds; ++round) {
       const Philox random = Philox(seed_, "race").at(round, 0);
       const double machine = 100 * std::exp(0.1 * random.normal(0));
-      base_.push_back(machine * std::exp(noise_ * random.normal(1)));
-      for (size_t i = 0; i < all_.size(); ++i)
-        if (standings[i].place == RacePlace::in)
-          contenders_[i].rates.push_back(machine * all_[i].gain * std::exp(noise_ * random.normal(2 + i)));
-      standings = race(base_, contenders_);
+      const double base = machine * std::exp(noise_ * random.normal(1));
+      for (size_t i = 0; i < all_.size(); ++i) {
+        if (standings[i].place != RacePlace::in) continue;
+        contenders_[i].rates.push_back(machine * all_[i].gain * std::exp(noise_ * random.normal(2 + i)));
+        contenders_[i].base.push_back(base);
+      }
+      standings = race(contenders_);
     }
     return standings;
   }
@@ -42,7 +44,6 @@ class RacingMachine {
   std::vector<Known> all_;
   double noise_;
   uint32_t seed_;
-  std::vector<double> base_;
   std::vector<Contender> contenders_;
 };
 
@@ -99,9 +100,9 @@ TEST(Race, OneIsBeatenByItsOwnGroupAlone) {
 }
 
 TEST(Race, OneThatFailedIsNotJudgedFurther) {
-  const std::vector<double> base(4, 100.0);
-  const std::vector<Contender> contenders = {{"mode", {200, 200}}, {"mode", {110, 111, 112, 111}}};
-  const std::vector<Standing> standings = race(base, contenders);
+  const std::vector<Contender> contenders = {{"mode", {200, 200}, {100, 100}},
+                                             {"mode", {110, 111, 112, 111}, {100, 100, 100, 100}}};
+  const std::vector<Standing> standings = race(contenders);
   EXPECT_EQ(standings[0].place, RacePlace::in);
   EXPECT_EQ(standings[0].gain->launches_a, 2);
   EXPECT_EQ(standings[1].place, RacePlace::in) << "not beaten by one that cannot be used";

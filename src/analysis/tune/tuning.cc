@@ -45,6 +45,7 @@ class Tuning {
       ask_gates();
       if (!race_heat()) break;
     }
+    go_on_undecided();
     join_winners();
     for (Entry& entry : entries_) conclude(entry);
     for (Entry& entry : entries_) out_.remedies.push_back(std::move(entry.result));
@@ -102,7 +103,6 @@ class Tuning {
   bool begin_heat() {
     ++heat_;
     heat_rounds_ = 0;
-    base_rates_.clear();
     for (Entry& entry : entries_)
       if (entry.waits()) entry.heat = heat_;
     put_back_what_has_no_time();
@@ -121,6 +121,7 @@ class Tuning {
       if (needed > time) {
         entry->heat = 0;
         entry->contender.rates.clear();
+        entry->contender.base.clear();
         entry->standing = {};
         continue;
       }
@@ -194,20 +195,20 @@ class Tuning {
     ++out_.rounds;
     ++heat_rounds_;
     if (!usual_loss_) usual_loss_ = trials[0].loss;
-    const bool compares = trials[0].rate.has_value();
-    if (compares) base_rates_.push_back(*trials[0].rate);
-    for (size_t i = 0; i < in.size(); ++i) enter(*in[i], trials[i + 1], compares);
+    for (size_t i = 0; i < in.size(); ++i) enter(*in[i], trials[i + 1], trials[0].rate);
     judge();
     return true;
   }
 
   // A round in which the workload as it is has no rate compares nothing.
-  void enter(Entry& entry, const Trial& trial, bool compares) {
+  void enter(Entry& entry, const Trial& trial, const std::optional<double>& base) {
     entry.last_round = out_.rounds;
     if (!trial.rate) return end(entry, RemedyState::failed, why_no_rate(trial), out_.rounds);
     const std::string differ = why_not_the_same(with(entry.result.candidate), trial);
     if (!differ.empty()) return end(entry, RemedyState::refused, differ, out_.rounds);
-    if (compares) entry.contender.rates.push_back(*trial.rate);
+    if (!base) return;
+    entry.contender.rates.push_back(*trial.rate);
+    entry.contender.base.push_back(*base);
   }
 
   // By the loss of a trial.
@@ -221,8 +222,24 @@ class Tuning {
     std::vector<Contender> contenders;
     const std::vector<Entry*> judged = racing();
     for (const Entry* entry : judged) contenders.push_back(entry->contender);
-    const std::vector<Standing> standings = race(base_rates_, contenders);
+    const std::vector<Standing> standings = race(contenders);
     for (size_t i = 0; i < judged.size(); ++i) judged[i]->standing = standings[i];
+  }
+
+  // While no remedy is surely faster and there is time: rounds of those that may be, of few rounds first.
+  void go_on_undecided() {
+    for (;;) {
+      std::vector<Entry*> in;
+      for (Entry& entry : entries_)
+        if (entry.survives() && entry.standing.gain) in.push_back(&entry);
+      if (std::ranges::any_of(in, [](const Entry* entry) { return is_surely_faster(*entry); })) return;
+      std::ranges::stable_sort(in, {}, [](const Entry* entry) { return entry->contender.rates.size(); });
+      while (!in.empty() && left() < foreseen(1 + in.size()) + joining_seconds()) in.pop_back();
+      if (in.empty()) return;
+      ++heat_;
+      for (Entry* entry : in) entry->heat = heat_;
+      if (!race_round(in)) return;
+    }
   }
 
   // The best of each axis whose gain matters, largest first. Of batches the least that comes near the best.
@@ -323,7 +340,6 @@ class Tuning {
   std::vector<double> seen_;  // of the last rounds: the first launches of a machine fill its caches
   std::optional<double> longest_check_;
   std::vector<Entry> entries_;
-  std::vector<double> base_rates_;  // of this heat
   std::optional<double> usual_loss_;
   int64_t heat_ = 0, heat_rounds_ = 0;
   int64_t joinings_ = 0;
