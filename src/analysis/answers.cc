@@ -251,7 +251,7 @@ Answer undecided(const Family& family, const Lead& pair) {
           rerun(family, pair, next)};
 }
 
-std::string rate_unit(const CellResult& cell) {
+std::string units_a_second(const CellResult& cell) {
   return cat(" ", cell.workload.unit.empty() ? "units" : cell.workload.unit, "/s");
 }
 
@@ -259,7 +259,7 @@ std::string rate(const CellResult& cell) {
   const Measured& x = cell["throughput"];
   const std::string interval =
       x.low && x.high ? cat(" (95 %: ", significant(*x.low, 4), " to ", significant(*x.high, 4), ")") : "";
-  return cat(significant(x.value.value_or(0), 4), rate_unit(cell), interval);
+  return cat(significant(x.value.value_or(0), 4), units_a_second(cell), interval);
 }
 
 std::string times(const Family& family, const Lead& pair) {
@@ -301,7 +301,7 @@ std::string unranked_name(const Family& family, const CellResult& cell) {
   if (!is_disturbed(cell) || cell.verified == false) return own;
   const Measured& x = cell["throughput"];
   const std::string interval = x.low && x.high ? cat(significant(*x.low, 4), " to ", significant(*x.high, 4)) : "";
-  return cat(own, " at ", interval.empty() ? significant(*x.value, 4) : interval, rate_unit(cell));
+  return cat(own, " at ", interval.empty() ? significant(*x.value, 4) : interval, units_a_second(cell));
 }
 
 // Those that are apart for one reason, together.
