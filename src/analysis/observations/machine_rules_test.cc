@@ -9,6 +9,7 @@ namespace {
 
 using sample::Results;
 using sample::Series;
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -187,10 +188,20 @@ TEST(Scaling, IsJudgedByWorkersOverLinks) {
   Results results;
   results.add(one).add(fast);
   EXPECT_EQ(results[13].verdict, RuleVerdict::inconclusive) << "there is no slow link";
+  EXPECT_THAT(results[13].command, HasSubstr("tbd run resnet50 "));
+  EXPECT_THAT(results[13].command, HasSubstr(" --workers 1,2 "));
+  EXPECT_THAT(results[13].command, HasSubstr(" --link loopback,100Mbit "));
   results.add(slow);
   EXPECT_EQ(results[13].verdict, RuleVerdict::holds) << results[13].effect;
   EXPECT_EQ(results[13].cases.size(), 4u) << "the smallest batch over the slow link, each over the fast one";
   EXPECT_THAT(results[13].label, HasSubstr("emulated links"));
+  Series wide = fast;
+  wide.throughput = {16, 16, 16};
+  wide.noise = 0.3;
+  Results open;
+  open.add(one).add(slow).add(wide);
+  EXPECT_EQ(open[13].verdict, RuleVerdict::inconclusive) << "E is 0.8, about";
+  EXPECT_THAT(open[13].command, AllOf(HasSubstr(" --workers 1,2 "), HasSubstr(" --effort publish")));
   Results alone;
   alone.add(slow).add(fast);
   EXPECT_EQ(alone[13].verdict, RuleVerdict::not_applicable) << "one worker is missing";

@@ -3,6 +3,7 @@
 
 #include "analysis/observations/planned.h"
 #include "analysis/observations/scope.h"
+#include "analysis/observations/suggest.h"
 #include "analysis/scaling.h"
 #include "base/link_limits.h"
 #include "base/text.h"
@@ -12,7 +13,8 @@ namespace tbd::rules {
 namespace {
 
 constexpr double kEfficient = 0.8;
-constexpr double kFastLink = 1e10;  // bits per second, at least
+constexpr double kFastLink = 1e10;                 // bits per second, at least
+constexpr std::string_view kSlowLink = "100Mbit";  // that a command asks for
 
 // E = X(n) / (n X(1)).
 Ranged efficiency(const ScalingPoint& point) {
@@ -67,9 +69,25 @@ std::vector<ScalingPoint> scaling_points(const Scope& scope) {
                           .fast_link = fast,
                           .emulated = rate > 0,
                           .speedup = speed(*all, *one),
-                          .records = hashes({one, all})});
+                          .records = hashes({one, all}),
+                          .sweep = sweep});
   }
   return points;
+}
+
+// Measures a point again beside one worker with as many threads as each of them: over a slow and a fast link, or where
+// both are there over its own with more launches.
+std::string command_for(const ScalingPoint& point, bool has_both) {
+  if (!point.sweep) return "";
+  const Workload& w = point.sweep->workload;
+  Suggestion more = again(*point.sweep, {point.batch});
+  more.workload.threads = w.threads;
+  more.lists["workers"] = cat("1,", point.workers);
+  if (has_both)
+    more.effort = "publish";
+  else
+    more.lists["link"] = cat(kLoopback, ",", point.fast_link ? kSlowLink : std::string_view(w.link.text()));
+  return command(more);
 }
 
 // On the slow link the smallest batch of each number of workers is a case; on the fast link each point is one.
@@ -81,6 +99,7 @@ Observation scaling_needs_network(const Scope& scope, std::span<const ScalingPoi
     return o;
   }
   bool slow = false, fast = false, emulated = false;
+  const ScalingPoint* open = nullptr;
   for (const ScalingPoint& point : points) {
     const bool smaller = std::ranges::any_of(points, [&](const ScalingPoint& other) {
       return !other.fast_link && other.workers == point.workers && other.batch < point.batch;
@@ -89,11 +108,13 @@ Observation scaling_needs_network(const Scope& scope, std::span<const ScalingPoi
     (point.fast_link ? fast : slow) = true;
     emulated = emulated || point.emulated;
     o.cases.push_back(scaling_case(point));
+    if (!open && !o.cases.back().passes) open = &point;
   }
   o.verdict = slow && fast ? by_cases(o.cases, 1) : RuleVerdict::inconclusive;
   if (emulated) o.label += ", emulated links";
   o.effect = cat("E < 1/n on the slow link and E ≥ 0.8 on the fast one in ", text(tally(o.cases)), " cases");
   o.missing = slow && fast ? "narrower intervals of throughput" : "workers over both a slow and a fast link";
+  o.command = command_for(open ? *open : points.front(), slow && fast);
   finish(o);
   return o;
 }

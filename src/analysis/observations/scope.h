@@ -60,6 +60,7 @@ struct ScalingPoint {
   bool fast_link = false, emulated = false;
   Ranged speedup;  // X(n) / X(1)
   std::vector<std::string> records;
+  const Sweep* sweep = nullptr;  // of the workers over this link
 };
 // Of the scope's sweeps of several workers that exchange as usual, against one worker with their batch and as many
 // threads as each of them. Slow: up to 1 Gbit/s, as Ethernet in the paper; fast: from 10 Gbit/s on, the loopback too.

@@ -33,6 +33,7 @@ std::string listed(const std::vector<T>& values) {
 std::string suggested_value(const Axis& axis, const Suggestion& s) {
   if (axis.name == "framework") return listed(s.frameworks) == "pytorch" ? "" : listed(s.frameworks);
   if (axis.name == "batch") return listed(s.batches);
+  if (const auto list = s.lists.find(axis.name); list != s.lists.end()) return list->second;
   if (axis.name == "data" && s.workload.input_mode == InputMode::kPipeline && s.workload.data.empty()) return "DIR";
   const std::string value = axis.print(s.workload);
   const bool first_config = axis.name == "config" && (value == "default" || value == "canonical");

@@ -1,5 +1,7 @@
 // The command line that would bring evidence that is missing.
 #pragma once
+#include <map>
+
 #include "analysis/observations/scope.h"
 
 namespace tbd::rules {
@@ -11,6 +13,7 @@ struct Suggestion {
   std::vector<int64_t> batches;
   std::vector<Pass> passes = {Pass::kClean};
   std::string effort;
+  std::map<std::string, std::string, std::less<>> lists = {};  // of further axes: {"workers", "1,2"}
 };
 // "tbd run seq2seq --batch 4,8,16,32,64 --memory 4GiB --passes clean,trace": options at their defaults are left out.
 // Pipeline input without a folder asks for DIR. Empty where no model is named.
