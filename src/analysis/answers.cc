@@ -516,7 +516,8 @@ std::vector<Answer> answers(std::span<const AnswerRow> rows) {
     if (is_unranked || ++said > most) continue;
     std::ranges::move(disturbed.empty() ? speed_answers(family, leader) : std::move(disturbed),
                       std::back_inserter(out));
-    std::ranges::move(reasons(family, leader, profiles), std::back_inserter(out));
+    const CellResult* sole = members(family).size() == 1 && !is_smoke(family) ? members(family)[0] : leader;
+    std::ranges::move(reasons(family, sole, profiles), std::back_inserter(out));
   }
   if (said > most)
     out.push_back(

@@ -256,9 +256,11 @@ TEST(Answers, OfOneDisturbedRowSayHowFastItWas) {
   cell.judgement.grade = name(Grade::disturbed);
   cell.judgement.grade_reason = "other work 60 %";
   const std::vector<Answer> out = answers(std::vector<AnswerRow>{{.cell = &cell}});
-  ASSERT_EQ(out.size(), 1);
+  ASSERT_EQ(out.size(), 3);
   EXPECT_THAT(out[0].text, StartsWith("resnet50 in fp32, batch 8: pytorch trains 32.01 images/s (95 %: "));
   EXPECT_THAT(out[0].text, EndsWith("), disturbed: other work 60 %."));
+  EXPECT_THAT(out[1].command, StartsWith("tbd profile resnet50 "));
+  EXPECT_THAT(out[2].command, StartsWith("tbd tune resnet50 "));
 }
 
 TEST(Answers, ShowTheRateOfADisturbedRowBesideRankedOnes) {
