@@ -300,7 +300,7 @@ std::string unranked_name(const Family& family, const CellResult& cell) {
   const std::string own = own_name(family, cell);
   if (!is_disturbed(cell) || cell.verified == false) return own;
   const Measured& x = cell["throughput"];
-  const std::string interval = x.low && x.high ? cat(significant(*x.low, 4), " to ", significant(*x.high, 4)) : "";
+  const std::string interval = range(x.low, x.high);
   return cat(own, " at ", interval.empty() ? significant(*x.value, 4) : interval, units_a_second(cell));
 }
 
@@ -516,8 +516,8 @@ std::vector<Answer> answers(std::span<const AnswerRow> rows) {
     if (is_unranked || ++said > most) continue;
     std::ranges::move(disturbed.empty() ? speed_answers(family, leader) : std::move(disturbed),
                       std::back_inserter(out));
-    const CellResult* sole = members(family).size() == 1 && !is_smoke(family) ? members(family)[0] : leader;
-    std::ranges::move(reasons(family, sole, profiles), std::back_inserter(out));
+    const CellResult* explained = members(family).size() == 1 && !is_smoke(family) ? members(family)[0] : leader;
+    std::ranges::move(reasons(family, explained, profiles), std::back_inserter(out));
   }
   if (said > most)
     out.push_back(

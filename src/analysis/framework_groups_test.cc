@@ -269,7 +269,7 @@ TEST(Answers, ShowTheRateOfADisturbedRowBesideRankedOnes) {
   cells[1].judgement.grade_reason = "other work 60 %";
   const std::vector<AnswerRow> given = {{.cell = &cells[0]}, {.cell = &cells[1]}};
   const std::vector<Answer> out = answers(given);
-  EXPECT_EQ(out[1].text, "Not ranked: mxnet at 15.99 to 16.03 images/s (disturbed: other work 60 %).");
+  EXPECT_EQ(out[1].text, "Not ranked: mxnet at 15.985 to 16.026 images/s (disturbed: other work 60 %).");
 }
 
 TEST(Answers, SayOnceWhatHoldsOfSeveralWorkloads) {
