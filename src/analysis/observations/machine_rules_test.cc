@@ -155,13 +155,15 @@ TEST(Waste, IsInconclusiveWithOneModelOrWideIntervals) {
 }
 
 rules::ScalingPoint scaled(bool fast, double all, int64_t batch = 8) {
+  static const Sweep kSweep;
   return {.what = "resnet50",
           .workers = 2,
           .batch = batch,
           .fast_link = fast,
           .emulated = true,
           .speedup = {all / 10, all / 10 * 0.98, all / 10 * 1.02},
-          .records = {"r0"}};
+          .records = {"r0"},
+          .sweep = &kSweep};
 }
 
 TEST(Scaling, HoldsFailsAndStaysOpen) {

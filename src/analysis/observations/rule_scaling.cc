@@ -78,7 +78,6 @@ std::vector<ScalingPoint> scaling_points(const Scope& scope) {
 // Measures a point again beside one worker with as many threads as each of them: over a slow and a fast link, or where
 // both are there over its own with more launches.
 std::string command_for(const ScalingPoint& point, bool has_both) {
-  if (!point.sweep) return "";
   const Workload& w = point.sweep->workload;
   Suggestion more = again(*point.sweep, {point.batch});
   more.workload.threads = w.threads;
