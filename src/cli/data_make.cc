@@ -9,6 +9,7 @@
 #include "data/sets/prompt_set.h"
 #include "data/sets/stamp_set.h"
 #include "data/sets/stamp_source.h"
+#include "measure/cores.h"
 
 namespace tbd::cli {
 namespace {
@@ -57,7 +58,8 @@ Made games(const MakeRequest& request) {
   require(request.seed >= 0, "the seed must not be negative, got ", request.seed);
   const GameSetSummary made = make_game_set(request.out, {.games = request.games,
                                                           .board = request.board == 0 ? 9 : request.board,
-                                                          .seed = static_cast<uint64_t>(request.seed)});
+                                                          .seed = static_cast<uint64_t>(request.seed),
+                                                          .at_once = std::max(1, static_cast<int>(usable_cores()))});
   return {.counts = cat(grouped(made.train_games), " games for training, ", grouped(made.val_games),
                         " for validation, ", grouped(made.moves), " moves"),
           .json = {{"train_games", made.train_games}, {"val_games", made.val_games}, {"moves", made.moves}},

@@ -10,6 +10,7 @@
 #include "base/philox.h"
 #include "go/gtp.h"
 #include "go/sgf.h"
+#include "go/team.h"
 
 namespace tbd {
 namespace {
@@ -30,12 +31,23 @@ uint32_t seed_of(const GameSetOptions& options, int64_t number, uint32_t attempt
   return (Philox(options.seed, "data/games", static_cast<uint32_t>(number), attempt).word(0) >> 1) | 1;
 }
 
-go::SgfGame played(const GameSetOptions& options, uint32_t seed, std::string& version) {
+struct Played {
+  go::SgfGame record;
+  std::string version;  // of GNU Go
+
+  std::vector<go::Move> moves() const {
+    std::vector<go::Move> out;
+    for (const go::SgfMove& move : record.moves) out.push_back(move.move);
+    return out;
+  }
+};
+
+Played played(const GameSetOptions& options, uint32_t seed) {
   const auto size = static_cast<int>(options.board);
   go::GtpEngine engine(go::gnugo(options.program, go::Ko::simple, {"--seed", cat(seed), "--level", cat(options.level)}),
                        kSecondsPerReply);
   engine.set_up(size, kKomi);
-  version = cat("GNU Go ", engine.command("version"));
+  const std::string version = cat("GNU Go ", engine.command("version"));
   go::SgfGame record{.file = cat("seed ", seed), .size = size, .komi = kKomi};
   for (go::Game game = go::Game(size, go::minigo_rules(size)); !game.over();) {
     const go::Color player = game.to_play();
@@ -51,7 +63,7 @@ go::SgfGame played(const GameSetOptions& options, uint32_t seed, std::string& ve
   go::winner_of(record.result);  // refuses what is no result
   const std::string name = cat(version, " level ", options.level);
   record.properties = {{"PB", name}, {"PW", name}, {"RU", "Chinese"}, {"C", cat("seed ", seed)}};
-  return record;
+  return {std::move(record), version};
 }
 
 std::string file_name(int64_t number) {
@@ -69,20 +81,19 @@ GameSetSummary make_game_set(const std::filesystem::path& out_dir, const GameSet
   summary.val_games = std::clamp<int64_t>(share, 1, options.games - 1);
   summary.train_games = options.games - summary.val_games;
   for (const char* split : {"train", "val"}) make_folder(made.folder() / split);
-  std::string version;
+  std::vector<Played> games(static_cast<size_t>(options.games));
+  go::Team(options.at_once).for_each(games.size(), [&](size_t number) {
+    games[number] = played(options, seed_of(options, static_cast<int64_t>(number), 0));
+  });
   std::set<std::vector<go::Move>> known;
   for (int64_t number = 0; number < options.games; ++number) {
-    go::SgfGame record;
-    std::vector<go::Move> moves;
-    for (uint32_t attempt = 0; attempt < 16 && (attempt == 0 || known.contains(moves)); ++attempt) {
-      record = played(options, seed_of(options, number, attempt), version);
-      moves.clear();
-      for (const go::SgfMove& move : record.moves) moves.push_back(move.move);
-    }
-    known.insert(moves);
-    summary.moves += static_cast<int64_t>(moves.size());
+    Played& game = games[static_cast<size_t>(number)];
+    for (uint32_t attempt = 1; attempt < 16 && known.contains(game.moves()); ++attempt)
+      game = played(options, seed_of(options, number, attempt));
+    known.insert(game.moves());
+    summary.moves += static_cast<int64_t>(game.record.moves.size());
     const char* split = number < summary.train_games ? "train" : "val";
-    write_file(made.folder() / split / file_name(number), go::write_sgf(record));
+    write_file(made.folder() / split / file_name(number), go::write_sgf(game.record));
   }
   summary.set = made.finish("games", {{"board", options.board},
                                       {"games", options.games},
@@ -90,7 +101,7 @@ GameSetSummary make_game_set(const std::filesystem::path& out_dir, const GameSet
                                       {"level", options.level},
                                       {"komi", kKomi},
                                       {"val_share", options.val_share},
-                                      {"played_by", version}});
+                                      {"played_by", games.back().version}});
   return summary;
 }
 

@@ -14,6 +14,7 @@ struct GameSetOptions {
   int64_t level = 1;              // of GNU Go, 0 to 10
   double val_share = 0.1;         // of the games, at least one
   std::string program = "gnugo";  // a path, or a name in the usual folders
+  int at_once = 1;                // games that are played beside each other; the files are the same
 };
 
 struct GameSetSummary {

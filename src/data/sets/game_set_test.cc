@@ -25,7 +25,7 @@ TEST(GameSet, IsPlayedByGnuGoAndTheSameForTheSameSeed) {
   }
   EXPECT_EQ(made.train_games, 3);
   EXPECT_EQ(made.val_games, 1);
-  const GameSetSummary again = make_game_set(root.path() / "b", {.games = 4, .board = 5, .seed = 3});
+  const GameSetSummary again = make_game_set(root.path() / "b", {.games = 4, .board = 5, .seed = 3, .at_once = 3});
   const GameSetSummary other = make_game_set(root.path() / "c", {.games = 4, .board = 5, .seed = 4});
   EXPECT_EQ(again.set.content_sha256, made.set.content_sha256);
   EXPECT_NE(other.set.content_sha256, made.set.content_sha256);
