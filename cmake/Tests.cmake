@@ -26,13 +26,15 @@ endif()
 # Networks that learn: minutes each. Some start several workers at once, others take times that other work would disturb.
 set(lessons "Networks/Learning.*:Frameworks/AdversarialLearning.*")
 set(lessons_alone "Frameworks/BoardLearning.*:Frameworks/SpeechLearning.*")
+set(further_seeds "FurtherSeeds/*")
 set(alone "Faults.*:OffCpu.*")
 set(launchers "Copies.*:SlurmCopies.*:SshCopies.*:SeatsMeeting.*:SharesOfSeats.*")
 tbd_discover_tests(program_tests lesson TEST_FILTER "${lessons}")
 tbd_discover_tests(program_tests lesson TEST_FILTER "${lessons_alone}" PROPERTIES PROCESSORS 2 TIMEOUT 900)
+tbd_discover_tests(program_tests further_seeds TEST_FILTER "${further_seeds}" PROPERTIES PROCESSORS 2 TIMEOUT 900)
 tbd_discover_tests(program_tests program TEST_FILTER "${alone}" PROPERTIES PROCESSORS 2 TIMEOUT 900)
 tbd_discover_tests(program_tests launchers TEST_FILTER "${launchers}" PROPERTIES PROCESSORS 2)
-tbd_discover_tests(program_tests program TEST_FILTER "-${lessons}:${lessons_alone}:${alone}:${launchers}")
+tbd_discover_tests(program_tests program TEST_FILTER "-${lessons}:${lessons_alone}:${further_seeds}:${alone}:${launchers}")
 
 # Workers with planted faults, in build/faults. Another open_source is put in the place of the loader's.
 function(tbd_faulty_worker name backend)

@@ -135,7 +135,7 @@ TEST_P(AdversarialLearning, BringsColoursAndTheCriticsEstimateNearHeldOutCrops) 
 }
 
 TEST_P(AdversarialLearning, ComesNoNearerWhereOnlyTheCriticLearns) {
-  if (!GetParam().shuffled) GTEST_SKIP() << "PyTorch's lesson shows it";
+  if (!GetParam().shuffled) GTEST_SKIP() << "PyTorch's first lesson shows it";
   constexpr int64_t kCriticSteps = 2;  // of tiny, in a step
   LessonWorker worker = pair(1);
   const Seen before = seen(worker);
@@ -145,6 +145,8 @@ TEST_P(AdversarialLearning, ComesNoNearerWhereOnlyTheCriticLearns) {
   EXPECT_GE(after.estimate, kFarEstimate) << "the critic learns all the same";
 }
 INSTANTIATE_TEST_SUITE_P(Frameworks, AdversarialLearning, testing::ValuesIn(learners()),
+                         testing::PrintToStringParamName());
+INSTANTIATE_TEST_SUITE_P(FurtherSeeds, AdversarialLearning, testing::ValuesIn(further_seeds()),
                          testing::PrintToStringParamName());
 
 }  // namespace

@@ -82,6 +82,8 @@ TEST_P(BoardLearning, RaisesTopOneOnHeldOutPositionsAndNotByGamesPlayedAtRandom)
   for (std::future<double>& each : rises) EXPECT_GE(each.get(), kBoardAmount);
 }
 INSTANTIATE_TEST_SUITE_P(Frameworks, BoardLearning, testing::ValuesIn(learners()), testing::PrintToStringParamName());
+INSTANTIATE_TEST_SUITE_P(FurtherSeeds, BoardLearning, testing::ValuesIn(further_seeds()),
+                         testing::PrintToStringParamName());
 
 }  // namespace
 }  // namespace tbd

@@ -92,6 +92,8 @@ std::string named(const testing::TestParamInfo<std::tuple<Learner, Lesson>>& inf
 }
 INSTANTIATE_TEST_SUITE_P(Networks, Learning,
                          testing::Combine(testing::ValuesIn(learners()), testing::ValuesIn(kLessons)), named);
+INSTANTIATE_TEST_SUITE_P(FurtherSeeds, Learning,
+                         testing::Combine(testing::ValuesIn(further_seeds()), testing::ValuesIn(kLessons)), named);
 
 }  // namespace
 }  // namespace tbd

@@ -15,8 +15,8 @@ namespace tbd {
 // Where the set-up puts its sets; one that is whole has a file .ready.
 std::filesystem::path small_sets();
 
-// Who learns. PyTorch learns each network with three seeds, and not from what was shuffled. The other frameworks that
-// come first are trained to a quality by plans/curves.plan; those that do not learn what they can in a minute or so.
+// Who learns. PyTorch learns each network, and not from what was shuffled. The other frameworks that come first are
+// trained to a quality by plans/curves.plan; those that do not learn what they can in a minute or so.
 struct Learner {
   std::string framework;
   std::vector<uint64_t> seeds;
@@ -24,7 +24,9 @@ struct Learner {
   bool shuffled = false;                 // a run that must not learn is made, too
 };
 void PrintTo(const Learner& learner, std::ostream* out);
-std::vector<Learner> learners();
+std::vector<Learner> learners(std::vector<uint64_t> seeds_of_pytorch = {1});
+// PyTorch with two seeds more: a lane of its own, since one seed tells of nearly all that can break.
+std::vector<Learner> further_seeds();
 
 // Settings with the workers of this build.
 RunnerSettings lesson_settings(const std::filesystem::path& cache);

@@ -107,7 +107,8 @@ TEST_P(SpeechLearning, LowersTheCharacterErrorRateOnHeldOutPromptsAndNotOnShuffl
   EXPECT_LE(sum / static_cast<double>(rates.size()), 1 - kSpeechAmount);
   EXPECT_GE(rate_after(0, prompts_, 1, "untrained"), 1) << "nothing is known before training";
 }
-INSTANTIATE_TEST_SUITE_P(Frameworks, SpeechLearning, testing::ValuesIn(learners()), testing::PrintToStringParamName());
+INSTANTIATE_TEST_SUITE_P(Frameworks, SpeechLearning, testing::ValuesIn(learners({1, 2, 3})),
+                         testing::PrintToStringParamName());
 
 }  // namespace
 }  // namespace tbd
