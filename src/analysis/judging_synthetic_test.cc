@@ -10,6 +10,7 @@
 #include "analysis/cell.h"
 #include "analysis/sample_record.h"
 #include "analysis/throughput.h"
+#include "base/testing_sanitized.h"
 #include "stats/compare.h"
 #include "stats/effort.h"
 
@@ -23,6 +24,7 @@ constexpr double kProbeDips = 0.2, kReadNoise = 0.2;
 constexpr double kHostNoise = 0.1;  // of half a second, on a host whose other guests share its caches
 constexpr int64_t kLaunches = 3;
 constexpr uint32_t kRuns = 200;
+constexpr const char* kPlainBuild = "hundreds of runs of the same code: the plain build makes them";
 
 // At an instant of the run. `slow` multiplies step times.
 struct Load {
@@ -155,6 +157,7 @@ Shares shares_of(const Scenario& scenario) {
 }
 
 TEST(Judging, IntervalOfEveryRunCoversTheNextRun) {
+  if (kSanitized) GTEST_SKIP() << kPlainBuild;
   for (const Scenario& scenario : scenarios()) {
     const Shares shares = shares_of(scenario);
     note(scenario.name, "without a number", shares.without_number);
@@ -169,6 +172,7 @@ TEST(Judging, IntervalOfEveryRunCoversTheNextRun) {
 
 // Two equal workloads that took turns on one machine: whichever is called faster is so falsely.
 TEST(Judging, RanksEqualWorkloadsInAtMostOneRunOfTwenty) {
+  if (kSanitized) GTEST_SKIP() << kPlainBuild;
   for (const Scenario& scenario : scenarios()) {
     double ranked = 0;
     for (uint32_t run = 0; run < kRuns; ++run) {
@@ -188,6 +192,7 @@ TEST(Judging, RanksEqualWorkloadsInAtMostOneRunOfTwenty) {
 
 // Undisturbed blocks are chosen by evidence other than their times, so that they are not the fast ones of many.
 TEST(Judging, FindsTheUndisturbedLevelWithoutBias) {
+  if (kSanitized) GTEST_SKIP() << kPlainBuild;
   for (const char* wanted : {"quiet", "bursts of other work", "steal", "a neighbour on the sibling"}) {
     const auto scenario =
         std::ranges::find_if(scenarios(), [&](auto& s) { return std::string_view(s.name) == wanted; });
@@ -206,6 +211,7 @@ TEST(Judging, FindsTheUndisturbedLevelWithoutBias) {
 
 // The same workload for a minute and for twenty: more steps give no less.
 TEST(Judging, ReportsThroughputForFewAndManySteps) {
+  if (kSanitized) GTEST_SKIP() << kPlainBuild;
   for (const Scenario& scenario : scenarios()) {
     int64_t fewer = 0, more = 0;
     for (uint32_t run = 0; run < 4; ++run) {

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "base/testing_sanitized.h"
 #include "base/text.h"
 #include "measure/peaks/bandwidth.h"
 
@@ -85,9 +86,7 @@ TEST(FlopKernels, ChainsAreIndependent) {
 }
 
 TEST(BandwidthKernels, LoopsNeverTouchTheStack) {
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-  GTEST_SKIP() << "a sanitizer has instrumented the loops";
-#endif
+  if (kSanitized) GTEST_SKIP() << "a sanitizer has instrumented the loops";
   for (const BandwidthKernel& kernel : bandwidth_kernels()) {
     const auto code = disassembled(kernel.symbol);
     if (code.empty()) GTEST_SKIP() << "objdump is absent";
