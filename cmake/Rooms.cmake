@@ -30,7 +30,7 @@ function(tbd_settings target)
   endif()
 endfunction()
 
-# Code that is not hot. With sanitizers, whose checks the optimizer has to look through, it is compiled in half of the time.
+# Code that is not hot. With sanitizers the optimizer would take up to half of the time to compile it.
 function(tbd_optimize_less target)
   if(TBD_SANITIZE)
     target_compile_options(${target} PRIVATE -O0)

@@ -25,7 +25,7 @@ struct Learner {
 };
 void PrintTo(const Learner& learner, std::ostream* out);
 std::vector<Learner> learners(std::vector<uint64_t> seeds_of_pytorch = {1});
-// PyTorch with two seeds more: a lane of its own, since one seed tells of nearly all that can break.
+// PyTorch with two more seeds, a lane of its own: ./test --long runs it.
 std::vector<Learner> further_seeds();
 
 // Settings with the workers of this build.

@@ -17,7 +17,7 @@ describe() {
     BEGIN {
       expect("packages", 60)
       expect("tbd", 180, 60)
-      expect("photos", 45); expect("text", 30); expect("speech", 15); expect("detection", 15); expect("games", 90)
+      expect("photos", 45); expect("text", 30); expect("speech", 15); expect("detection", 15); expect("games", 150)
       damping = 15
     }
     function expect(key, s, n) { seconds[key] = s; units[key] = n }

@@ -211,7 +211,6 @@ TEST(Judging, FindsTheUndisturbedLevelWithoutBias) {
 
 // The same workload for a minute and for twenty: more steps give no less.
 TEST(Judging, ReportsThroughputForFewAndManySteps) {
-  if (kSanitized) GTEST_SKIP() << kPlainBuild;
   for (const Scenario& scenario : scenarios()) {
     int64_t fewer = 0, more = 0;
     for (uint32_t run = 0; run < 4; ++run) {

@@ -1,5 +1,5 @@
-// Whether sanitizers watch this build: it is several times as slow, and what is freed is kept for a while. For tests of
-// growth, of memory and of many runs of the same code, which the plain build makes.
+// Whether sanitizers watch this build, which makes it several times as slow. For tests of growth and of many runs of
+// the same code: the plain build has them.
 #pragma once
 
 namespace tbd {
