@@ -209,5 +209,20 @@ TEST(Scaling, IsJudgedByWorkersOverLinks) {
   EXPECT_EQ(alone[13].verdict, RuleVerdict::not_applicable) << "one worker is missing";
 }
 
+TEST(Scaling, OfWorkersThatOtherWorkDisturbedIsOpen) {
+  Series one = filling("resnet50", {10, 10, 10}, {300, 500, 900});
+  one.drift = 0.3;
+  Series slow = filling("resnet50", {8, 12, 16}, {300, 500, 900});
+  slow.workers = 2;
+  slow.link = "100Mbit";
+  Series fast = filling("resnet50", {18, 19, 19}, {300, 500, 900});
+  fast.workers = 2;
+  Results results;
+  results.add(one).add(slow).add(fast);
+  EXPECT_EQ(results[13].verdict, RuleVerdict::inconclusive);
+  EXPECT_THAT(results[13].effect, HasSubstr("4 undecided"));
+  EXPECT_THAT(results[13].command, AllOf(HasSubstr(" --workers 1,2 "), HasSubstr(" --effort publish")));
+}
+
 }  // namespace
 }  // namespace tbd

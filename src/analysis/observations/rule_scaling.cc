@@ -34,8 +34,8 @@ Case scaling_case(const ScalingPoint& point) {
 }
 
 const SweepPoint* point_of(const Sweep& sweep, int64_t batch) {
-  for (const SweepPoint* point : ran(sweep))
-    if (point->batch == batch) return point;
+  for (const SweepPoint& point : sweep.points)
+    if (point.ran() && point.batch == batch) return &point;
   return nullptr;
 }
 
@@ -60,17 +60,19 @@ std::vector<ScalingPoint> scaling_points(const Scope& scope) {
     const bool fast = rate == 0 || rate >= kFastLink;
     const bool usual = exchange_words(w) == ExchangeMode::kAllReduce.text();
     if (!usual || (!fast && rate > kSlowLinkRate)) continue;
-    for (const SweepPoint* all : ran(*sweep))
-      if (const SweepPoint* one = one_beside(scope, *sweep, all->batch))
-        points.push_back({.what = cat(w.model, " ", w.framework, " ", w.precision, ", batch ", all->batch,
+    for (const SweepPoint& all : sweep->points) {
+      const SweepPoint* one = all.ran() ? one_beside(scope, *sweep, all.batch) : nullptr;
+      if (one)
+        points.push_back({.what = cat(w.model, " ", w.framework, " ", w.precision, ", batch ", all.batch,
                                       w.link.empty() ? "" : cat(", ", w.link)),
                           .workers = w.workers,
-                          .batch = all->batch,
+                          .batch = all.batch,
                           .fast_link = fast,
                           .emulated = rate > 0,
-                          .speedup = speed(*all, *one),
-                          .records = hashes({one, all}),
+                          .speedup = all.bounded && one->bounded ? speed(all, *one) : Ranged{},
+                          .records = hashes({one, &all}),
                           .sweep = sweep});
+    }
   }
   return points;
 }

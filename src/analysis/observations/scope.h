@@ -58,7 +58,7 @@ struct ScalingPoint {
   std::string what;  // "resnet50 pytorch fp32, batch 8"
   int64_t workers = 2, batch = 0;
   bool fast_link = false, emulated = false;
-  Ranged speedup;  // X(n) / X(1)
+  Ranged speedup;  // X(n) / X(1); nothing where other work left no bounds of either
   std::vector<std::string> records;
   const Sweep* sweep = nullptr;  // of the workers over this link
 };
