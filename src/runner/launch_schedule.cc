@@ -5,17 +5,17 @@
 #include <numeric>
 
 #include "runner/plan.h"
+#include "stats/compare.h"
 
 namespace tbd {
 namespace {
 
-constexpr int64_t kLaunchesToCompare = 3;  // of a side (stats/compare.h)
-constexpr int kRounds = 3;                 // of launches of what is undecided
-constexpr int kFurther = 3;                // the rank of clean launches beyond those to compare
+constexpr int kRounds = 3;   // of launches of what is undecided
+constexpr int kFurther = 3;  // the rank of clean launches beyond those to compare
 
 // Within a budget the lowest go first.
 int rank(const Turn& turn) {
-  if (turn.pass == Pass::kClean) return turn.number <= kLaunchesToCompare ? 0 : kFurther;
+  if (turn.pass == Pass::kClean) return turn.number <= kFewestLaunches ? 0 : kFurther;
   return turn.pass == Pass::kMemory ? 1 : 2;
 }
 

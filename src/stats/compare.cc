@@ -170,7 +170,7 @@ std::optional<double> margin_p_value(const Ratio& ratio, double margin) {
 }
 
 Verdict verdict(const Ratio& ratio, double margin) {
-  if (!ratio.interval || ratio.launches_a < 3 || ratio.launches_b < 3) return Verdict::undecided;
+  if (!ratio.interval || std::min(ratio.launches_a, ratio.launches_b) < kFewestLaunches) return Verdict::undecided;
   const auto [low, high] = *ratio.interval;
   if (low > 1 + margin) return Verdict::faster;
   if (high < 1 / (1 + margin)) return Verdict::slower;

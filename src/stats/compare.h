@@ -10,7 +10,8 @@
 
 namespace tbd {
 
-constexpr double kMargin = 0.02;  // differences below it do not matter; fixed in advance
+constexpr double kMargin = 0.02;        // differences below it do not matter; fixed in advance
+constexpr int64_t kFewestLaunches = 3;  // on each side, for a verdict
 
 enum class Verdict { faster, slower, same, undecided };  // of A against B
 std::string_view name(Verdict verdict);
@@ -43,7 +44,7 @@ Ratio paired_ratio(Series a, Series b);
 std::optional<double> margin_p_value(const Ratio& ratio, double margin = kMargin);
 
 // faster: lower end > 1 + m. slower: upper end < 1 / (1 + m). same: within both. undecided: else, and with fewer than
-// three launches on a side.
+// kFewestLaunches on a side.
 Verdict verdict(const Ratio& ratio, double margin = kMargin);
 Direction direction(const Ratio& ratio);
 // On a GPU: a difference must also hold in work per clock cycle, else the clock made it and the verdict is undecided.

@@ -110,7 +110,7 @@ RowPair pair_of(const MeasuredRow& a, const MeasuredRow& b, const CompareOptions
   pair.reason = disturbed_side(a, b);
   if (!pair.reason.empty()) {
     pair.verdict = Verdict::undecided;
-  } else if (ratio.launches_a < 3 || ratio.launches_b < 3) {
+  } else if (std::min(ratio.launches_a, ratio.launches_b) < kFewestLaunches) {
     const bool is_one = std::min(ratio.launches_a, ratio.launches_b) == 1;
     pair.reason = cat(is_one ? "one launch" : "two launches", " on a side: launches differ, so it takes three");
   } else if (pair.result->made_by_clock) {
