@@ -18,10 +18,9 @@ namespace tbd {
 namespace {
 
 constexpr size_t kMostFamilies = 4;
-constexpr size_t kMostLookedAt = 200;     // rows of one framework: each is set against all others
-constexpr size_t kMostPairs = 4;          // of a family that are undecided
-constexpr double kWanted = 0.1;           // the difference that further launches are to decide
-constexpr int64_t kFewestForVerdict = 3;  // launches on each side
+constexpr size_t kMostLookedAt = 200;  // rows of one framework: each is set against all others
+constexpr size_t kMostPairs = 4;       // of a family that are undecided
+constexpr double kWanted = 0.1;        // the difference that further launches are to decide
 
 // Rows that differ in one thing. `compared` passed what comparing asks for; the others are apart with the reason.
 struct Family {
@@ -164,7 +163,7 @@ struct Lead {
 Lead lead_of(const CellResult& leader, const CellResult& other) {
   Lead pair{.leader = &leader, .other = &other, .ratio = speed_ratio(leader, other)};
   pair.comparison = compare_launches(leader, other).value_or(Comparison{});
-  pair.unlike = unlike_evidence(leader, other);
+  if (!pair.comparison.ratio.paired) pair.unlike = unlike_evidence(leader, other);
   return pair;
 }
 
@@ -223,13 +222,13 @@ Answer undecided(const Family& family, const Lead& pair) {
                          interval.empty() ? significant(pair.ratio.value.value_or(0)) : interval, " times");
   if (!pair.unlike.empty()) return {cat(text, ": ", pair.unlike, "."), in_turns(family, pair)};
   if (pair.launches() < 2)
-    return {cat(text, " by one launch, which does not tell how much launches differ; ", kFewestForVerdict, " of each",
-                duration(pair, kFewestForVerdict), ", do."),
-            rerun(family, pair, kFewestForVerdict)};
+    return {cat(text, " by one launch, which does not tell how much launches differ; ", kFewestLaunches, " of each",
+                duration(pair, kFewestLaunches), ", do."),
+            rerun(family, pair, kFewestLaunches)};
   if (pair.comparison.made_by_clock)
     return {cat(text, ": the GPU's clock differed, and work per clock cycle does not differ so much."),
             in_turns(family, pair)};
-  if (pair.comparison.direction == Direction::a_higher && pair.launches() >= kFewestForVerdict)
+  if (pair.comparison.direction == Direction::a_higher && pair.launches() >= kFewestLaunches)
     text += cat(": faster, but not surely by more than ", format_percent(kMargin));
   text += ".";
   const std::optional<int64_t> wanted = launches_to_decide(launches);
@@ -390,6 +389,17 @@ std::vector<Answer> unranked_answers(const std::vector<const Family*>& families)
   return out;
 }
 
+// "mxnet is 1.25 times pytorch (1.2 to 1.3), by 4 pairs of launches that took turns, disturbed as they were (...)."
+Answer decided_in_turns(const Family& family, const Lead& pair) {
+  const std::string leader = own_name(family, *pair.leader);
+  return {cat(pair.is_faster() ? cat(leader, " is ", times(family, pair))
+                               : cat(leader, " and ", own_name(family, *pair.other), " are equally fast within ",
+                                     format_percent(kMargin), " (", range(pair.ratio.low, pair.ratio.high), ")"),
+              ", by ", pair.launches(), " pairs of launches that took turns, disturbed as they were (",
+              pair.leader->judgement.grade_reason, ")."),
+          ""};
+}
+
 // A family whose rows were all disturbed: what their launches say all the same, and what would decide it. Empty of
 // others.
 std::vector<Answer> disturbed_answers(const Family& family) {
@@ -408,7 +418,9 @@ std::vector<Answer> disturbed_answers(const Family& family) {
   std::vector<Answer> out;
   for (const CellResult* other : rows) {
     if (other == leader || out.size() == kMostPairs) continue;
-    Answer answer = undecided(family, lead_of(*leader, *other));
+    Lead pair = lead_of(*leader, *other);
+    if (pair.unlike.empty() && pair.comparison.verdict == Verdict::slower) pair = lead_of(*other, *leader);
+    Answer answer = pair.is_decided() ? decided_in_turns(family, pair) : undecided(family, pair);
     if (out.empty()) answer.text = cat(shared_by(family), ": ", answer.text);
     out.push_back(std::move(answer));
   }
@@ -484,8 +496,8 @@ Answer overview(std::span<const Family* const> families) {
   if (!highest.empty()) text += cat(" The highest rate is that of ", counted_names(highest), ", but not decided.");
   if (unranked > 0) text += cat(" ", unranked, unranked == 1 ? " has" : " have", " fewer than two ranked rows.");
   if (by_one_launch > 0)
-    text += cat(" One launch does not tell how much launches differ: --launches ", kFewestForVerdict,
-                duration_of_all(families, kFewestForVerdict), ", does.");
+    text += cat(" One launch does not tell how much launches differ: --launches ", kFewestLaunches,
+                duration_of_all(families, kFewestLaunches), ", does.");
   return {std::move(text), ""};
 }
 

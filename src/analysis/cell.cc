@@ -299,7 +299,6 @@ LaunchRates launch_rates(const RunView& run, Basis basis) {
 }
 
 std::optional<LaunchPairs> launches_in_turns(const LaunchRates& a, const LaunchRates& b) {
-  constexpr size_t kLeastPairs = 4;  // of three the t of pairs is half as large again as that of two groups
   LaunchPairs pairs;
   std::string last_began;  // of the pair before
   for (size_t i = 0; i < a.numbers.size(); ++i) {
@@ -312,16 +311,20 @@ std::optional<LaunchPairs> launches_in_turns(const LaunchRates& a, const LaunchR
     pairs.b.push_back(b.rates[j]);
   }
   const size_t most = std::max(a.numbers.size(), b.numbers.size());
-  if (pairs.a.size() < kLeastPairs || 5 * pairs.a.size() < 4 * most) return std::nullopt;
+  if (pairs.a.size() < kFewestPairs || 5 * pairs.a.size() < 4 * most) return std::nullopt;
   return pairs;
 }
 
 std::optional<Comparison> compare_launches(const CellResult& a, const CellResult& b) {
   const LaunchRates &one = a.timed, &other = b.timed;
-  if (one.rates.empty() || other.rates.empty()) return std::nullopt;
+  const bool alike = unlike_evidence(a, b).empty();
   const bool has_clocks = !one.clocks.empty() && !other.clocks.empty();
-  const std::optional<LaunchPairs> pairs = has_clocks ? std::nullopt : launches_in_turns(one, other);
-  return pairs ? compare_pairs(pairs->a, pairs->b) : compare({one.rates, one.clocks}, {other.rates, other.clocks});
+  const std::optional<LaunchPairs> pairs = has_clocks ? std::nullopt
+                                           : alike    ? launches_in_turns(one, other)
+                                                      : launches_in_turns(a.whole, b.whole);
+  if (pairs) return compare_pairs(pairs->a, pairs->b);
+  if (one.rates.empty() || other.rates.empty()) return std::nullopt;
+  return compare({one.rates, one.clocks}, {other.rates, other.clocks});
 }
 
 Quotient quotient(const Measured& numerator, const Measured& denominator) {
@@ -354,6 +357,7 @@ CellResult summarize(const RunView& run) {
       cell.steps_total += static_cast<int64_t>(launch.steps.size());
     }
   cell.timed = launch_rates(run, run.basis);
+  cell.whole = launch_rates(run, Basis::total);
   cell.launch_seconds = mean_launch_seconds(run);
   cell.record = run.record->folder.string();
   cell.record_hash = run.record->hash;

@@ -34,6 +34,7 @@ struct CellResult {
   int64_t steps_total = 0;     // in all launches
   int64_t launches = 0;
   LaunchRates timed;                     // of each clean launch with a step of the basis; withheld ones too
+  LaunchRates whole;                     // of all its steps after warming up, disturbed or not
   std::optional<double> launch_seconds;  // of a clean launch, from its start to its last step
   std::string record;                    // the folder, as it was named
   std::string record_hash;
@@ -53,12 +54,14 @@ std::string unlike_evidence(const CellResult& a, const CellResult& b);
 struct LaunchPairs {
   std::vector<double> a, b;
 };
-// nullopt where they did not take turns, with fewer than four pairs, and where they are fewer than four of five
+constexpr size_t kFewestPairs = 4;  // of three the t of pairs is half as large again as that of two groups
+// nullopt where they did not take turns, with fewer than kFewestPairs, and where they are fewer than four of five
 // launches of a side.
 std::optional<LaunchPairs> launches_in_turns(const LaunchRates& a, const LaunchRates& b);
 
-// X_a / X_b from their launches, by pairs where they were measured in turns, with its verdict (docs/statistics.md);
-// nullopt where a side has no launch.
+// X_a / X_b from their launches, by pairs where they were measured in turns, with its verdict (docs/statistics.md).
+// Pairs of rows without like evidence count all of their time: what slows both cancels, and what slows one of them by
+// chance widens the interval, as in tbd ab. nullopt where a side has no launch.
 std::optional<Comparison> compare_launches(const CellResult& a, const CellResult& b);
 
 // The quotient of two independent figures; their 95 % intervals add in quadrature on a log scale.

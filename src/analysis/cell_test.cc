@@ -13,6 +13,7 @@
 #include "base/files.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "stats/effort.h"
 
 namespace tbd {
 namespace {
@@ -359,6 +360,22 @@ TEST(Launches, MeasuredInTurnsAreComparedByPairs) {
   EXPECT_EQ(compare_launches(a, later)->verdict, Verdict::undecided);
   EXPECT_FALSE(launches_in_turns(a.timed, fewer.timed));
   EXPECT_FALSE(launches_in_turns(fewer.timed, fewer.timed)) << "two groups of three say more than three pairs";
+}
+
+// Two workloads without like evidence: launches of neither have a step of the basis.
+TEST(Launches, OfDisturbedRowsThatTookTurnsCountWithAllOfTheirTime) {
+  const auto disturbed = [](const std::vector<double>& step_seconds, const std::vector<int>& begun) {
+    CellResult cell = launched(step_seconds, begun);
+    cell.judgement.grade = name(Grade::disturbed);
+    cell.timed = {};
+    return cell;
+  };
+  const std::vector<double> slower = {0.22, 0.275, 0.33, 0.385};
+  const CellResult a = disturbed({0.2, 0.25, 0.3, 0.35}, {0, 15, 30, 45}), b = disturbed(slower, {10, 20, 40, 50});
+  EXPECT_EQ(compare_launches(a, b).value().verdict, Verdict::faster);
+  EXPECT_NEAR(speed_ratio(a, b).value.value(), 1.1, 0.01);
+  EXPECT_NEAR(speed_ratio(a, b).low.value(), 1.1, 0.01) << "each pair has the same ratio";
+  EXPECT_FALSE(compare_launches(a, disturbed(slower, {46, 50, 55, 58}))) << "one after the other";
 }
 
 TEST(Launches, ArePairedByNumberWhereOneIsMissing) {

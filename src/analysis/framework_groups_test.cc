@@ -251,6 +251,22 @@ TEST(Answers, OfDisturbedRowsAreUndecidedWithTheirInterval) {
   EXPECT_EQ(out[0].command, "tbd ab resnet50 --framework mxnet --batch 8 --b framework=pytorch");
 }
 
+TEST(Answers, OfDisturbedRowsThatTookTurnsSayWhichIsFaster) {
+  std::vector<CellResult> cells = {cell_made({.step_seconds = {0.25, 0.5, 0.3, 0.35}}),
+                                   cell_made({.framework = "mxnet", .step_seconds = {0.2, 0.4, 0.24, 0.28}})};
+  for (CellResult& cell : cells) {
+    cell.judgement.grade = name(Grade::disturbed);
+    cell.judgement.grade_reason = "other work 60 %";
+    cell.whole.starts = {"12:01", "12:02", "12:03", "12:04"};
+  }
+  const std::vector<AnswerRow> given = {{.cell = &cells[0]}, {.cell = &cells[1]}};
+  EXPECT_THAT(answers(given)[0].text, StartsWith("resnet50 in fp32, batch 8: mxnet is 1.25 times pytorch (1.25"));
+  EXPECT_THAT(answers(given)[0].text,
+              EndsWith(", by 4 pairs of launches that took turns, disturbed as they were (other work 60 %)."));
+  cells[0]["throughput"].value = 100;  // who had the highest rate in total need not be the faster of the pairs
+  EXPECT_THAT(answers(given)[0].text, StartsWith("resnet50 in fp32, batch 8: mxnet is 1.25 times pytorch (1.25"));
+}
+
 TEST(Answers, OfOneDisturbedRowSayHowFastItWas) {
   CellResult cell = cell_made({.step_seconds = {0.25, 0.26, 0.24}});
   cell.judgement.grade = name(Grade::disturbed);

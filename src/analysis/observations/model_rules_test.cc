@@ -47,6 +47,48 @@ TEST(NoFrameworkWins, IsInconclusiveWithOneLaunchEach) {
   EXPECT_THAT(o.command, HasSubstr("--effort publish"));
 }
 
+// Of four launches of each, two have no quiet block: too few for the levels of quiet blocks to decide.
+TEST(NoFrameworkWins, IsDecidedByPairsOfDisturbedLaunchesThatTookTurns) {
+  for (const bool in_turns : {false, true}) {
+    Results results;
+    const auto add = [&](const char* model, const char* framework, double x) {
+      results.add({.model = model,
+                   .framework = framework,
+                   .batches = {4},
+                   .throughput = {x},
+                   .launches = 4,
+                   .rounds = {1, 1.04, 1.02, 1.08}});
+    };
+    for (const auto& [model, tensorflow] : {std::pair{"resnet50", 10.0}, {"bert", 30.0}, {"llama", 10.0}}) {
+      add(model, "pytorch", 20);
+      add(model, "tensorflow", tensorflow);
+    }
+    for (Record& record : results.records())
+      for (Launch& launch : record.launches) {
+        sample::hold_up(launch, launch.info.number > 2 ? 0.9 : 1);
+        if (!in_turns) launch.info.start = "2026-01-31T12:00:01Z";
+      }
+    const Observation o = results[3];
+    EXPECT_EQ(o.cases.size(), 3u) << "what other work disturbed is evidence all the same";
+    EXPECT_EQ(o.verdict, in_turns ? RuleVerdict::holds : RuleVerdict::inconclusive) << o.effect;
+  }
+}
+
+TEST(NoFrameworkWins, SaysWhatIsMissingWhereThreeLaunchesDidNotDecide) {
+  Results results;
+  for (const char* model : {"resnet50", "bert", "llama"})
+    for (const char* framework : {"pytorch", "tensorflow"})
+      results.add({.model = model,
+                   .framework = framework,
+                   .batches = {4},
+                   .throughput = {20},
+                   .launches = 3,
+                   .rounds = {1, 1.3, 0.8}});
+  const Observation o = results[3];
+  EXPECT_EQ(o.verdict, RuleVerdict::inconclusive);
+  EXPECT_THAT(o.missing, HasSubstr("narrower intervals"));
+}
+
 TEST(NoFrameworkWins, LeavesOutWhatWasNotVerifiedAndCountsIt) {
   Results results = rivals({20, 20, 20}, {10, 30, 10});
   for (Record& record : results.records())

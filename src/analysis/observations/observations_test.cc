@@ -47,28 +47,6 @@ TEST(OpenRecords, AreThoseOfUndecidedCasesThatNarrowerIntervalsMayDecide) {
   EXPECT_THAT(open.observations, ElementsAre(1, 3));
 }
 
-// Four launches, each begun so many seconds after 12:00, that other work held up.
-SweepPoint held_up_at(const std::vector<int>& begun, const std::vector<double>& rates, double throughput) {
-  SweepPoint point;
-  point.cell.values.resize(metrics().size());
-  point.cell["throughput"] = {.value = throughput, .low = 0.5 * throughput, .high = 2 * throughput, .reason = ""};
-  point.held_up = true;
-  point.whole.rates = rates;
-  point.whole.numbers = {1, 2, 3, 4};
-  for (const int second : begun) point.whole.starts.push_back(cat("2026-01-31T12:00:", second, "Z"));
-  return point;
-}
-
-TEST(SpeedOfHeldUpPoints, IsThatOfPairsWhereTheyTookTurns) {
-  const SweepPoint a = held_up_at({10, 20, 30, 40}, {100, 80, 60, 50}, 100);
-  const SweepPoint b = held_up_at({15, 25, 35, 45}, {50, 40, 30, 25}, 60);
-  EXPECT_NEAR(rules::speed(a, b).value.value(), 2, 1e-9) << "each pair has the same ratio";
-  EXPECT_NEAR(rules::speed(a, b).low.value(), 2, 1e-9);
-  const SweepPoint later = held_up_at({50, 51, 52, 53}, {50, 40, 30, 25}, 60);
-  EXPECT_NEAR(rules::speed(a, later).value.value(), 100.0 / 60, 1e-9) << "the quotient of what bounds them";
-  EXPECT_LT(rules::speed(a, later).low.value(), 1);
-}
-
 TEST(Suggestions, WriteFoldersAsAShellReadsThem) {
   for (const auto& [folder, word] :
        {std::pair("my photos", "'my photos'"), std::pair("it's", "'it'\\''s'"), std::pair("run", "run")}) {

@@ -97,9 +97,17 @@ Observation no_framework_wins(const Scope& scope) {
     o.effect = cat(o.cases.size(), o.cases.size() == 1 ? " comparison of " : " comparisons of ", models.size(),
                    models.size() == 1 ? " model, " : " models, ", t.undecided, " undecided, none with another winner");
   }
-  o.missing = models.size() < kLeastModels
-                  ? cat("at least three models verified in two frameworks; there are ", models.size())
-                  : "three launches a workload, so that a comparison decides";
+  const bool has_few = std::ranges::any_of(matches, [](const Match& match) {
+    const Comparison& c = match.result;
+    return c.verdict == Verdict::undecided && std::min(c.ratio.launches_a, c.ratio.launches_b) < kFewestLaunches;
+  });
+  if (models.size() < kLeastModels)
+    o.missing = cat("at least three models verified in two frameworks; there are ", models.size());
+  else if (has_few)
+    o.missing = cat(kFewestLaunches, " launches a workload (", kFewestPairs, " in turns where other work disturbs), ",
+                    "so that a comparison decides");
+  else
+    o.missing = "narrower intervals: more launches in turns, or a quieter machine";
   Suggestion more = fresh(scope, ModelKind::any, kLeastModels);
   more.frameworks = {"pytorch", "tensorflow"};
   more.effort = "publish";

@@ -49,6 +49,20 @@ inline void let_drift(Launch& launch, double drift) {
   }
 }
 
+// Other work takes the processor for this share of the launch's steps, the first ones, which take twice as long.
+inline void hold_up(Launch& launch, double share) {
+  int64_t before = launch.info.first_step_began_ns.value(), later = 0;
+  for (size_t i = 0; i < launch.steps.size(); ++i) {
+    StepRow& step = launch.steps[i];
+    const int64_t length = step.completed_ns - std::exchange(before, step.completed_ns);
+    if (static_cast<double>(i) < share * static_cast<double>(launch.steps.size())) {
+      step.runqueue_wait_ns = length;
+      later += length;
+    }
+    step.completed_ns += later;
+  }
+}
+
 inline void put_in_round(Launch& launch, const std::vector<double>& rounds) {
   const auto round = static_cast<size_t>(launch.info.number - 1);
   launch.info.start = cat("2026-01-31T12:0", round, ":01Z");

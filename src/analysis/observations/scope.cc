@@ -115,15 +115,7 @@ const SweepPoint* fastest(const Sweep& sweep) {
   return found == points.end() ? nullptr : *found;
 }
 
-// Of launches that took turns, what slows both cancels, and what slows one of them by chance widens the interval of
-// their pairs: tbd ab rests on the same.
-Ranged speed(const SweepPoint& a, const SweepPoint& b) {
-  if (!a.held_up && !b.held_up) return ranged(speed_ratio(a.cell, b.cell));
-  const std::optional<LaunchPairs> pairs = launches_in_turns(a.whole, b.whole);
-  if (!pairs) return ranged(speed_ratio(a.cell, b.cell));
-  const Ratio ratio = paired_ratio(pairs->a, pairs->b);
-  return {ratio.value, ratio.interval->low, ratio.interval->high};
-}
+Ranged speed(const SweepPoint& a, const SweepPoint& b) { return ranged(speed_ratio(a.cell, b.cell)); }
 
 std::vector<std::string> hashes(const std::vector<const SweepPoint*>& points) {
   std::vector<std::string> out;

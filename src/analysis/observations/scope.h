@@ -24,8 +24,7 @@ double epsilon(const Sweep& sweep);  // max(2 %, 2 x launch CV), of the sweep's 
 std::vector<const SweepPoint*> with(const Sweep& sweep, Measured SweepPoint::*value);
 const SweepPoint* best(const std::vector<const SweepPoint*>& points, Measured SweepPoint::*value);  // highest; or null
 const SweepPoint* fastest(const Sweep& sweep);                                                      // or null
-// X_a / X_b, by their launches (analysis/cell.h); of points that other work disturbed by those that took turns, with
-// all of their time.
+// X_a / X_b, by their launches (analysis/cell.h).
 Ranged speed(const SweepPoint& a, const SweepPoint& b);
 std::vector<std::string> hashes(const std::vector<const SweepPoint*>& points);
 // Framework, its version and mode, and precision: what must be alike for models to be set side by side.

@@ -119,11 +119,8 @@ void add_launches(SweepPoint& point, const RunView& run) {
   if (!point.ran()) return;
   const CellThroughput all = cell_throughput(run);
   for (const Throughput& each : all.launches) point.launches.push_back(each.value);
-  point.whole = launch_rates(run, Basis::total);
   if (all.combined) point.launch_cv = all.combined->launch_cv;
 }
-
-constexpr int64_t kFewestLaunches = 3;  // that tell how much launches differ
 
 // What bounds a workload that other work disturbed or whose level moved, in units a second. With six quiet blocks or
 // more, of two launches or more, the level of these, from the slowest to the fastest one: an interval of 96.9 % or more
@@ -172,7 +169,6 @@ void bound(SweepPoint& point, const RunView& run) {
   if (judged.single_launches_shift && point.cell.launches >= kFewestLaunches) return;
   const std::optional<Bounds> bounds = bounds_of(run);
   point.bounded = point.ran() && bounds && !judged.no_block_is_quiet;
-  point.held_up = point.bounded;
   if (!point.bounded) return;
   Measured& x = point.cell["throughput"];
   if (bounds->quiet) {

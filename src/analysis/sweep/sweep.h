@@ -41,8 +41,6 @@ struct SweepPoint {
   // What other work did to its numbers lies within their intervals: no other work did, or the launches show how far
   // they move, or the intervals were widened (docs/observations.md). False: its numbers are evidence for nothing.
   bool bounded = true;
-  bool held_up = false;     // other work disturbed it, and its numbers are so bounded
-  LaunchRates whole;        // of all steps after warming up, held up or not
   std::string peak_source;  // "ledger", "allocator", "resident set", "device memory"; empty without peak_bytes
   // Sentences: why something is absent or without an interval ("trace: ...", "memory: ..."), and which other record a
   // pass was taken from.

@@ -121,25 +121,13 @@ TEST(Sweeps, PreferUndisturbedOverLaterDuplicates) {
   EXPECT_EQ(sweeps[0].points[0].record->hash, "r0");
 }
 
-// Other work holds up this share of the steps of each launch, the first ones, which take twice as long.
 Sweep held_up(double share, int64_t launches = 1, const std::vector<std::string>& flags = {}) {
   static Results results;
   results = Results();
   results.add({.batches = {4}, .throughput = {10}, .launches = launches});
   Record& record = results.records()[0];
   record.run.flags = flags;
-  for (Launch& launch : record.launches) {
-    int64_t before = launch.info.first_step_began_ns.value(), later = 0;
-    for (size_t i = 0; i < launch.steps.size(); ++i) {
-      StepRow& step = launch.steps[i];
-      const int64_t length = step.completed_ns - std::exchange(before, step.completed_ns);
-      if (static_cast<double>(i) < share * static_cast<double>(launch.steps.size())) {
-        step.runqueue_wait_ns = length;
-        later += length;
-      }
-      step.completed_ns += later;
-    }
-  }
+  for (Launch& launch : record.launches) sample::hold_up(launch, share);
   return tbd::sweeps(results.records()).at(0);
 }
 
