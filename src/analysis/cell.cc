@@ -310,9 +310,7 @@ std::optional<LaunchPairs> launches_in_turns(const LaunchRates& a, const LaunchR
     pairs.a.push_back(a.rates[i]);
     pairs.b.push_back(b.rates[j]);
   }
-  const size_t most = std::max(a.numbers.size(), b.numbers.size());
-  if (pairs.a.size() < kFewestPairs || 5 * pairs.a.size() < 4 * most) return std::nullopt;
-  return pairs;
+  return pairs.a.size() < kFewestPairs ? std::nullopt : std::optional(pairs);
 }
 
 std::optional<Comparison> compare_launches(const CellResult& a, const CellResult& b) {
@@ -322,7 +320,8 @@ std::optional<Comparison> compare_launches(const CellResult& a, const CellResult
   const std::optional<LaunchPairs> pairs = has_clocks ? std::nullopt
                                            : alike    ? launches_in_turns(one, other)
                                                       : launches_in_turns(a.whole, b.whole);
-  if (pairs) return compare_pairs(pairs->a, pairs->b);
+  const size_t most = std::max(one.rates.size(), other.rates.size());
+  if (pairs && (!alike || 5 * pairs->a.size() >= 4 * most)) return compare_pairs(pairs->a, pairs->b);
   if (one.rates.empty() || other.rates.empty()) return std::nullopt;
   return compare({one.rates, one.clocks}, {other.rates, other.clocks});
 }

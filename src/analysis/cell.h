@@ -55,13 +55,13 @@ struct LaunchPairs {
   std::vector<double> a, b;
 };
 constexpr size_t kFewestPairs = 4;  // of three the t of pairs is half as large again as that of two groups
-// nullopt where they did not take turns, with fewer than kFewestPairs, and where they are fewer than four of five
-// launches of a side.
+// nullopt where they did not take turns, and with fewer than kFewestPairs.
 std::optional<LaunchPairs> launches_in_turns(const LaunchRates& a, const LaunchRates& b);
 
-// X_a / X_b from their launches, by pairs where they were measured in turns, with its verdict (docs/statistics.md).
-// Pairs of rows without like evidence count all of their time: what slows both cancels, and what slows one of them by
-// chance widens the interval, as in tbd ab. nullopt where a side has no launch.
+// X_a / X_b from their launches, with its verdict (docs/statistics.md); nullopt where a side has no launch. By pairs
+// where they were measured in turns, if these are four of five launches of each side: to drop more would cost more than
+// pairs gain. Of rows without like evidence by all pairs that there are, with all of their time: what slows both
+// cancels, and what slows one of them by chance widens the interval, as in tbd ab.
 std::optional<Comparison> compare_launches(const CellResult& a, const CellResult& b);
 
 // The quotient of two independent figures; their 95 % intervals add in quadrature on a log scale.

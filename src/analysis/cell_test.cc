@@ -376,6 +376,15 @@ TEST(Launches, OfDisturbedRowsThatTookTurnsCountWithAllOfTheirTime) {
   EXPECT_NEAR(speed_ratio(a, b).value.value(), 1.1, 0.01);
   EXPECT_NEAR(speed_ratio(a, b).low.value(), 1.1, 0.01) << "each pair has the same ratio";
   EXPECT_FALSE(compare_launches(a, disturbed(slower, {46, 50, 55, 58}))) << "one after the other";
+  const CellResult further = disturbed({0.22, 0.275, 0.33, 0.385, 0.3, 0.2}, {10, 20, 40, 50, 52, 54});
+  EXPECT_EQ(compare_launches(a, further).value().ratio.launches_a, 4) << "more launches of one side take nothing away";
+}
+
+TEST(Launches, AreTwoGroupsWhereOneSideHasManyMore) {
+  const CellResult a = launched({0.2, 0.2, 0.21, 0.2}, {0, 10, 20, 30});
+  const CellResult b = launched({0.22, 0.22, 0.23, 0.22, 0.22, 0.22}, {5, 15, 25, 35, 45, 55});
+  ASSERT_TRUE(launches_in_turns(a.timed, b.timed));
+  EXPECT_EQ(compare_launches(a, b).value().ratio.launches_b, 6);
 }
 
 TEST(Launches, ArePairedByNumberWhereOneIsMissing) {
