@@ -224,5 +224,28 @@ TEST(Scaling, OfWorkersThatOtherWorkDisturbedIsOpen) {
   EXPECT_THAT(results[13].command, AllOf(HasSubstr(" --workers 1,2 "), HasSubstr(" --effort publish")));
 }
 
+// No block of any launch was quiet; four launches of each took turns.
+TEST(Scaling, OfDisturbedWorkersThatTookTurnsIsDecidedByPairs) {
+  Results results;
+  const auto add = [&](double x, int64_t workers, const char* link) {
+    results.add({.batches = {4},
+                 .throughput = {x},
+                 .launches = 4,
+                 .rounds = {1, 1.04, 1.02, 1.08},
+                 .workers = workers,
+                 .link = link});
+    for (Launch& launch : results.records().back().launches) sample::hold_up(launch, 1);
+  };
+  add(10, 1, "");
+  add(8, 2, "100Mbit");
+  add(19, 2, "");
+  EXPECT_FALSE(results.sweeps()[0].points[0].bounded);
+  EXPECT_EQ(results[13].verdict, RuleVerdict::holds) << results[13].effect;
+  for (Record& record : results.records())
+    for (Launch& launch : record.launches) launch.info.start = "2026-01-31T12:00:01Z";
+  EXPECT_EQ(results[13].verdict, RuleVerdict::inconclusive) << "one after the other";
+  EXPECT_THAT(results[13].cases[0].said, HasSubstr("unknown: other work disturbed them"));
+}
+
 }  // namespace
 }  // namespace tbd

@@ -28,7 +28,11 @@ Case scaling_case(const ScalingPoint& point) {
   const double bound = point.fast_link ? kEfficient : 1 / static_cast<double>(point.workers);
   return {.what = cat(point.what, ", ", point.workers, " workers, ", point.fast_link ? "fast" : "slow", " link"),
           .passes = point.fast_link ? at_least(e, bound) : below(e, bound),
-          .said = cat("E ", text(e), point.emulated ? ", emulated link" : ""),
+          .said = cat("E ",
+                      e.value ? text(e)
+                              : cat("unknown: other work disturbed them, and ", kFewestPairs,
+                                    " launches in turns would bear that"),
+                      point.emulated ? ", emulated link" : ""),
           .numbers = {number("efficiency", e), number("bound", exactly(bound))},
           .records = point.records};
 }
@@ -69,7 +73,7 @@ std::vector<ScalingPoint> scaling_points(const Scope& scope) {
                           .batch = all.batch,
                           .fast_link = fast,
                           .emulated = rate > 0,
-                          .speedup = all.bounded && one->bounded ? speed(all, *one) : Ranged{},
+                          .speedup = speed(all, *one),
                           .records = hashes({one, &all}),
                           .sweep = sweep});
     }

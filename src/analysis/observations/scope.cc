@@ -39,7 +39,6 @@ void leave_out(Scope& scope) {
   scope.together.assign(several.begin(), several.end());
   scope.sweeps.erase(several.begin(), several.end());
   int64_t disturbed = 0;
-  for (const Sweep* sweep : scope.together) disturbed += std::ranges::count(sweep->points, false, &SweepPoint::bounded);
   for (const Sweep* sweep : scope.sweeps) disturbed += std::ranges::count(sweep->points, false, &SweepPoint::bounded);
   if (disturbed > 0)
     scope.notes.push_back(
@@ -115,7 +114,11 @@ const SweepPoint* fastest(const Sweep& sweep) {
   return found == points.end() ? nullptr : *found;
 }
 
-Ranged speed(const SweepPoint& a, const SweepPoint& b) { return ranged(speed_ratio(a.cell, b.cell)); }
+Ranged speed(const SweepPoint& a, const SweepPoint& b) {
+  const std::optional<Comparison> compared = compare_launches(a.cell, b.cell);
+  const bool by_pairs = compared && compared->ratio.paired;
+  return by_pairs || (a.bounded && b.bounded) ? ranged(speed_ratio(a.cell, b.cell)) : Ranged{};
+}
 
 std::vector<std::string> hashes(const std::vector<const SweepPoint*>& points) {
   std::vector<std::string> out;

@@ -24,7 +24,8 @@ double epsilon(const Sweep& sweep);  // max(2 %, 2 x launch CV), of the sweep's 
 std::vector<const SweepPoint*> with(const Sweep& sweep, Measured SweepPoint::*value);
 const SweepPoint* best(const std::vector<const SweepPoint*>& points, Measured SweepPoint::*value);  // highest; or null
 const SweepPoint* fastest(const Sweep& sweep);                                                      // or null
-// X_a / X_b, by their launches (analysis/cell.h).
+// X_a / X_b, by their launches (analysis/cell.h). Nothing where other work left no bounds of one (SweepPoint::bounded)
+// and they did not take turns.
 Ranged speed(const SweepPoint& a, const SweepPoint& b);
 std::vector<std::string> hashes(const std::vector<const SweepPoint*>& points);
 // Framework, its version and mode, and precision: what must be alike for models to be set side by side.
@@ -57,7 +58,7 @@ struct ScalingPoint {
   std::string what;  // "resnet50 pytorch fp32, batch 8"
   int64_t workers = 2, batch = 0;
   bool fast_link = false, emulated = false;
-  Ranged speedup;  // X(n) / X(1); nothing where other work left no bounds of either
+  Ranged speedup;  // X(n) / X(1), as speed() has it
   std::vector<std::string> records;
   const Sweep* sweep = nullptr;  // of the workers over this link
 };

@@ -115,10 +115,9 @@ Measured machine_use(const RunView& run) {
                      : absent("no step was measured after warming up");
 }
 
-void add_launches(SweepPoint& point, const RunView& run) {
+void add_spread(SweepPoint& point, const RunView& run) {
   if (!point.ran()) return;
   const CellThroughput all = cell_throughput(run);
-  for (const Throughput& each : all.launches) point.launches.push_back(each.value);
   if (all.combined) point.launch_cv = all.combined->launch_cv;
 }
 
@@ -193,7 +192,7 @@ SweepPoint point(std::span<const Candidate> candidates, const SweepOptions& opti
   point.record = best.record;
   point.cell = best.cell;
   const RunView run = view(*best.record);
-  add_launches(point, run);
+  add_spread(point, run);
   point.cpu_utilization = point.cell["cpu_utilization"];
   point.machine_utilization = machine_use(run);
   const Measured& x = point.throughput();
