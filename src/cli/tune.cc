@@ -27,9 +27,9 @@
 namespace tbd::cli {
 namespace {
 
-// Pairs of the final comparison, unless --pairs gives their number: time is reserved for kFewestPairs to kKeptPairs,
-// and time that the race leaves is spent on up to kMostPairs.
-constexpr int64_t kFewestPairs = 3, kKeptPairs = 8, kMostPairs = 20;
+// Pairs of the final comparison, unless --pairs gives their number: time is reserved for kFewestFinalPairs to
+// kKeptPairs, and time that the race leaves is spent on up to kMostPairs.
+constexpr int64_t kFewestFinalPairs = 3, kKeptPairs = 8, kMostPairs = 20;
 
 const Launch* clean_launch(const Record& record) { return last_launch(record, Pass::kClean); }
 
@@ -167,7 +167,7 @@ class Tune final : public Command {
     cells_.declare(options);
     options.option("--budget", budget_, "Time for everything, such as 8m or 1h", {.show_default = true});
     options.option("--pairs", pairs_,
-                   cat("Pairs of launches of the final comparison [", kFewestPairs, " to ", kMostPairs,
+                   cat("Pairs of launches of the final comparison [", kFewestFinalPairs, " to ", kMostPairs,
                        ", as many as there is time for]"));
     options.option("--seconds", seconds_, "Of steps in each launch, at most", {.show_default = true});
     options.option("--order", order_, "Seed of the order in which launches take turns", {.show_default = true});
@@ -191,7 +191,7 @@ class Tune final : public Command {
     for (const std::string& each : allowed_)
       require_known_name("remedy", each, {std::begin(kAskedFirst), std::end(kAskedFirst)});
     const double budget = budget_seconds();
-    pair_count_ = pairs_.empty() ? kFewestPairs : positive(pairs_, "--pairs");
+    pair_count_ = pairs_.empty() ? kFewestFinalPairs : positive(pairs_, "--pairs");
     RunOptions turns = in_turns(1, seconds_of_launch(seconds_), seed_from(order_), out_);
     require_budget(budget, *turns.limit_seconds, 0);
     Workload workload = asked_for(context, settings);
@@ -245,7 +245,7 @@ class Tune final : public Command {
     workload.batch = usual[0].cell.batch;  // one that was searched is searched once
     const double launch_seconds = wall_seconds(*clean_launch(record));
     traced_seconds_ = std::max(launch_seconds, now_seconds() - began - launch_seconds);
-    if (pairs_.empty()) pair_count_ = pairs_within(budget / 3, launch_seconds, kFewestPairs, kKeptPairs);
+    if (pairs_.empty()) pair_count_ = pairs_within(budget / 3, launch_seconds, kFewestFinalPairs, kKeptPairs);
     require_budget(budget, launch_seconds, budget - (bench.deadline - now_seconds()));
     bench.shorten_deadlines(launch_seconds);
     bench.losses_repeat = workload.dropout != DropoutMode::kFramework || !has_op(record, {"dropout"});

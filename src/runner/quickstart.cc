@@ -16,7 +16,7 @@ namespace tbd {
 namespace {
 
 constexpr double kStepsWanted = 25 + 5;     // stable ones, after those that never count as stable
-constexpr double kMargin = 1.15;            // reading and decoding share the cores with the step
+constexpr double kRoomForInput = 1.15;      // reading and decoding share the cores with the step
 constexpr double kReserve = 0.04;           // of the budget, for the peaks
 constexpr double kQuickMemoryFactor = 1.3;  // allocators and workspaces come on top of the prediction
 constexpr int64_t kQuickFrameworkBytes = 600ll << 20;
@@ -221,7 +221,7 @@ int64_t choose_batch(const std::vector<int64_t>& sweep, double smallest_step_sec
   int64_t best = sweep.front();
   for (const int64_t batch : sweep) {
     const double step = smallest_step_seconds * static_cast<double>(batch) / static_cast<double>(sweep.front());
-    if (kMargin * kStepsWanted * step > share_seconds || !fits(batch)) break;
+    if (kRoomForInput * kStepsWanted * step > share_seconds || !fits(batch)) break;
     best = batch;
   }
   return best;
