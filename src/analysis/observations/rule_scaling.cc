@@ -28,11 +28,7 @@ Case scaling_case(const ScalingPoint& point) {
   const double bound = point.fast_link ? kEfficient : 1 / static_cast<double>(point.workers);
   return {.what = cat(point.what, ", ", point.workers, " workers, ", point.fast_link ? "fast" : "slow", " link"),
           .passes = point.fast_link ? at_least(e, bound) : below(e, bound),
-          .said = cat("E ",
-                      e.value ? text(e)
-                              : cat("unknown: other work disturbed them, and ", kFewestPairs,
-                                    " launches in turns would bear that"),
-                      point.emulated ? ", emulated link" : ""),
+          .said = cat("E ", text(e), point.emulated ? ", emulated link" : ""),
           .numbers = {number("efficiency", e), number("bound", exactly(bound))},
           .records = point.records};
 }
@@ -118,7 +114,9 @@ Observation scaling_needs_network(const Scope& scope, std::span<const ScalingPoi
   o.verdict = slow && fast ? by_cases(o.cases, 1) : RuleVerdict::inconclusive;
   if (emulated) o.label += ", emulated links";
   o.effect = cat("E < 1/n on the slow link and E ≥ 0.8 on the fast one in ", text(tally(o.cases)), " cases");
-  o.missing = slow && fast ? "narrower intervals of throughput" : "workers over both a slow and a fast link";
+  o.missing = slow && fast ? cat("narrower intervals of throughput (", kFewestPairs,
+                                 " launches in turns where other work disturbs)")
+                           : "workers over both a slow and a fast link";
   o.command = command_for(open ? *open : points.front(), slow && fast);
   finish(o);
   return o;

@@ -117,7 +117,9 @@ const SweepPoint* fastest(const Sweep& sweep) {
 Ranged speed(const SweepPoint& a, const SweepPoint& b) {
   const std::optional<Comparison> compared = compare_launches(a.cell, b.cell);
   const bool by_pairs = compared && compared->ratio.paired;
-  return by_pairs || (a.bounded && b.bounded) ? ranged(speed_ratio(a.cell, b.cell)) : Ranged{};
+  Ranged ratio = ranged(speed_ratio(a.cell, b.cell));
+  if (!by_pairs && !(a.bounded && b.bounded)) ratio.low = ratio.high = std::nullopt;
+  return ratio;
 }
 
 std::vector<std::string> hashes(const std::vector<const SweepPoint*>& points) {

@@ -24,8 +24,8 @@ double epsilon(const Sweep& sweep);  // max(2 %, 2 x launch CV), of the sweep's 
 std::vector<const SweepPoint*> with(const Sweep& sweep, Measured SweepPoint::*value);
 const SweepPoint* best(const std::vector<const SweepPoint*>& points, Measured SweepPoint::*value);  // highest; or null
 const SweepPoint* fastest(const Sweep& sweep);                                                      // or null
-// X_a / X_b, by their launches (analysis/cell.h). Nothing where other work left no bounds of one (SweepPoint::bounded)
-// and they did not take turns.
+// X_a / X_b, by their launches (analysis/cell.h). Without an interval, so that it decides nothing, where other work
+// left no bounds of one (SweepPoint::bounded) and they did not take turns.
 Ranged speed(const SweepPoint& a, const SweepPoint& b);
 std::vector<std::string> hashes(const std::vector<const SweepPoint*>& points);
 // Framework, its version and mode, and precision: what must be alike for models to be set side by side.

@@ -38,7 +38,7 @@ struct SweepPoint {
   std::optional<MemoryReport> memory;
   std::optional<int64_t> peak_bytes;  // memory pass at t*, else the allocator's peak, else resident or the device's
   // What other work did to its numbers lies within their intervals: no other work did, or the launches show how far
-  // they move, or the intervals were widened (docs/observations.md). False: its numbers are evidence for nothing.
+  // they move, or the intervals were widened (docs/observations.md). False: alone its numbers are evidence for nothing.
   bool bounded = true;
   std::string peak_source;  // "ledger", "allocator", "resident set", "device memory"; empty without peak_bytes
   // Sentences: why something is absent or without an interval ("trace: ...", "memory: ..."), and which other record a
