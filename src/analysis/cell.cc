@@ -251,6 +251,18 @@ std::vector<double> launch_clocks(const RunView& run) {
   return clocks;
 }
 
+// The pairs that compare_launches() goes by; nullopt where it sets two groups of launches against each other.
+std::optional<LaunchPairs> pairs_to_compare(const CellResult& a, const CellResult& b, bool alike) {
+  if (!a.timed.clocks.empty() && !b.timed.clocks.empty()) return std::nullopt;
+  const auto shared_cores = [](const CellResult& cell) {  // workers in turns on a core are no less so in every launch
+    return std::ranges::count(cell.judgement.flags, "oversubscribed") > 0;
+  };
+  if (!alike) return shared_cores(a) || shared_cores(b) ? std::nullopt : launches_in_turns(a.whole, b.whole);
+  std::optional<LaunchPairs> pairs = launches_in_turns(a.timed, b.timed);
+  const size_t most = std::max(a.timed.rates.size(), b.timed.rates.size());
+  return pairs && 5 * pairs->a.size() >= 4 * most ? pairs : std::nullopt;
+}
+
 // What a clean launch took from its start to its last step.
 std::optional<double> mean_launch_seconds(const RunView& run) {
   double sum = 0;
@@ -313,15 +325,15 @@ std::optional<LaunchPairs> launches_in_turns(const LaunchRates& a, const LaunchR
   return pairs.a.size() < kFewestPairs ? std::nullopt : std::optional(pairs);
 }
 
+std::string why_no_ratio(const CellResult& a, const CellResult& b) {
+  std::string unlike = unlike_evidence(a, b);
+  return unlike.empty() || pairs_to_compare(a, b, /*alike=*/false) ? "" : unlike;
+}
+
 std::optional<Comparison> compare_launches(const CellResult& a, const CellResult& b) {
   const LaunchRates &one = a.timed, &other = b.timed;
-  const bool alike = unlike_evidence(a, b).empty();
-  const bool has_clocks = !one.clocks.empty() && !other.clocks.empty();
-  const std::optional<LaunchPairs> pairs = has_clocks ? std::nullopt
-                                           : alike    ? launches_in_turns(one, other)
-                                                      : launches_in_turns(a.whole, b.whole);
-  const size_t most = std::max(one.rates.size(), other.rates.size());
-  if (pairs && (!alike || 5 * pairs->a.size() >= 4 * most)) return compare_pairs(pairs->a, pairs->b);
+  if (const auto pairs = pairs_to_compare(a, b, unlike_evidence(a, b).empty()))
+    return compare_pairs(pairs->a, pairs->b);
   if (one.rates.empty() || other.rates.empty()) return std::nullopt;
   return compare({one.rates, one.clocks}, {other.rates, other.clocks});
 }

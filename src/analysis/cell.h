@@ -48,6 +48,8 @@ CellResult summarize(const RunView& run);  // the same where a view is at hand
 // Why a ratio of the two throughputs would not be one of the programs: one was measured undisturbed and the other in
 // total, or one was disturbed. With what would decide it. Empty where the evidence is alike.
 std::string unlike_evidence(const CellResult& a, const CellResult& b);
+// The same, but empty too where their launches took turns, by which compare_launches() then goes.
+std::string why_no_ratio(const CellResult& a, const CellResult& b);
 
 // Throughputs of those launches of both that have one number and lay side by side: each pair began before the next, so
 // that what moves the machine from one round to the next moves both.
@@ -61,7 +63,7 @@ std::optional<LaunchPairs> launches_in_turns(const LaunchRates& a, const LaunchR
 // X_a / X_b from their launches, with its verdict (docs/statistics.md); nullopt where a side has no launch. By pairs
 // where they were measured in turns, if these are four of five launches of each side: to drop more would cost more than
 // pairs gain. Of rows without like evidence by all pairs that there are, with all of their time: what slows both
-// cancels, and what slows one of them by chance widens the interval, as in tbd ab.
+// cancels, and what slows one of them by chance widens the interval, as in tbd ab. Workers that shared cores have none.
 std::optional<Comparison> compare_launches(const CellResult& a, const CellResult& b);
 
 // The quotient of two independent figures; their 95 % intervals add in quadrature on a log scale.

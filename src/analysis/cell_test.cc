@@ -375,7 +375,13 @@ TEST(Launches, OfDisturbedRowsThatTookTurnsCountWithAllOfTheirTime) {
   EXPECT_EQ(compare_launches(a, b).value().verdict, Verdict::faster);
   EXPECT_NEAR(speed_ratio(a, b).value.value(), 1.1, 0.01);
   EXPECT_NEAR(speed_ratio(a, b).low.value(), 1.1, 0.01) << "each pair has the same ratio";
+  EXPECT_EQ(why_no_ratio(a, b), "");
+  EXPECT_NE(why_no_ratio(a, disturbed(slower, {46, 50, 55, 58})), "");
   EXPECT_FALSE(compare_launches(a, disturbed(slower, {46, 50, 55, 58}))) << "one after the other";
+  CellResult shared = b;
+  shared.judgement.flags = {"oversubscribed"};
+  EXPECT_NE(why_no_ratio(a, shared), "") << "every launch had a core too few";
+  EXPECT_FALSE(compare_launches(a, shared));
   const CellResult further = disturbed({0.22, 0.275, 0.33, 0.385, 0.3, 0.2}, {10, 20, 40, 50, 52, 54});
   EXPECT_EQ(compare_launches(a, further).value().ratio.launches_a, 4) << "more launches of one side take nothing away";
 }

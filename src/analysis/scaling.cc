@@ -41,11 +41,11 @@ std::string why_undecided(const CellResult& one, const CellResult& several) {
     if (const Measured& x = (*cell)["throughput"]; !x.value)
       return cat(cell->workload.workers, cell->workload.workers == 1 ? " worker" : " workers", " gave no throughput (",
                  name(cell->judgement.outcome.kind), ": ", x.reason, ")");
-  return unlike_evidence(one, several);
+  return why_no_ratio(one, several);
 }
 
 Quotient efficiency_of(const CellResult& one, const CellResult& several) {
-  const Quotient speed_up = quotient(several["throughput"], one["throughput"]);
+  const Quotient speed_up = speed_ratio(several, one);
   const auto each = [&](const std::optional<double>& of_all) {
     return of_all ? std::optional(*of_all / static_cast<double>(several.workload.workers)) : std::nullopt;
   };
@@ -66,7 +66,7 @@ Scaling scaling_of(const CellResult& one, const CellResult& several, bool strong
   const auto without = std::ranges::find_if(cells, same_without);
   if (without == cells.end()) return scaling;
   scaling.contention = efficiency_of(one, *without);
-  scaling.exchange = quotient(several["throughput"], (*without)["throughput"]);
+  if (why_no_ratio(several, *without).empty()) scaling.exchange = speed_ratio(several, *without);
   return scaling;
 }
 
