@@ -22,11 +22,9 @@ constexpr size_t kMostLookedAt = 200;  // rows of one framework: each is set aga
 constexpr size_t kMostPairs = 4;       // of a family that are undecided
 constexpr double kWanted = 0.1;        // the difference that further launches are to decide
 
-// Rows that differ in one thing. `compared` passed what comparing asks for; the others are apart with the reason.
-struct Family {
-  std::string differs;  // "framework", or the name of the axis
-  std::vector<const CellResult*> compared;
-  std::vector<Apart> apart;
+// Rows that differ in one thing.
+struct Family : SideBySide {
+  std::string differs;  // "framework", or the name of the axis; empty of a row by itself
 };
 
 std::vector<const CellResult*> members(const Family& family) {
@@ -35,29 +33,10 @@ std::vector<const CellResult*> members(const Family& family) {
   return all;
 }
 
-// Why a row is not set against others of its framework; empty when it is.
-std::string why_unranked(const CellResult& cell) {
-  const Measured& x = cell["throughput"];
-  const Judgement& judged = cell.judgement;
-  if (judged.outcome.kind != OutcomeKind::ok) return cat(name(judged.outcome.kind), ": ", judged.outcome.reason);
-  if (!x.value) return x.reason;
-  if (judged.grade == name(Grade::disturbed)) return cat("disturbed: ", judged.grade_reason);
-  if (cell.workload.effort == "smoke") return "effort smoke shows that it runs, not how fast";
-  return "";
-}
-
 bool alike_but_axis(std::string_view axis, const CellResult& a, const CellResult& b) {
   return a.workload.unit == b.workload.unit &&
          alike_but({axis, "layout", "samples_per_step", "lowered_hash", "optimizer", "memory_budget_bytes"}, a.workload,
                    b.workload);
-}
-
-void add_to_family(Family& family, const CellResult& cell) {
-  const std::string reason = why_unranked(cell);
-  if (reason.empty())
-    family.compared.push_back(&cell);
-  else
-    family.apart.push_back({&cell, reason});
 }
 
 // Of the first axis in which some other row differs alone; a row by itself is a family, too.
@@ -71,14 +50,11 @@ std::vector<Family> families_of_axes(const std::vector<const CellResult*>& cells
       for (const CellResult* other : cells)
         if (!placed.contains(other) && alike_but_axis(axis.key, *first, *other)) alike.push_back(other);
       if (alike.size() < 2) continue;
-      Family& family = families.emplace_back(Family{.differs = std::string(axis.name)});
-      for (const CellResult* each : alike) {
-        add_to_family(family, *each);
-        placed.insert(each);
-      }
+      families.push_back({side_by_side(alike, why_unranked), std::string(axis.name)});
+      placed.insert(alike.begin(), alike.end());
     }
   for (const CellResult* cell : cells)
-    if (!placed.contains(cell)) add_to_family(families.emplace_back(), *cell);
+    if (!placed.contains(cell)) families.push_back({side_by_side(std::vector{cell}, why_unranked), ""});
   return families;
 }
 
@@ -86,8 +62,7 @@ std::vector<Family> families_of(std::span<const CellResult> cells) {
   std::vector<Family> families;
   std::set<const CellResult*> placed;
   for (FrameworkGroup& group : framework_groups(cells)) {
-    families.push_back(
-        {.differs = "framework", .compared = std::move(group.compared), .apart = std::move(group.apart)});
+    families.push_back({std::move(group), "framework"});
     for (const CellResult* cell : members(families.back())) placed.insert(cell);
   }
   std::vector<const CellResult*> others;
@@ -157,14 +132,16 @@ struct Lead {
   int64_t launches() const { return std::min(comparison.ratio.launches_a, comparison.ratio.launches_b); }
   bool is_faster() const { return unlike.empty() && comparison.verdict == Verdict::faster; }
   bool is_same() const { return unlike.empty() && comparison.verdict == Verdict::same; }
+  bool is_slower() const { return unlike.empty() && comparison.verdict == Verdict::slower; }
   bool is_decided() const { return is_faster() || is_same(); }
 };
 
 Lead lead_of(const CellResult& leader, const CellResult& other) {
-  Lead pair{.leader = &leader, .other = &other, .ratio = speed_ratio(leader, other)};
-  pair.comparison = compare_launches(leader, other).value_or(Comparison{});
-  if (!pair.comparison.ratio.paired) pair.unlike = unlike_evidence(leader, other);
-  return pair;
+  return {.leader = &leader,
+          .other = &other,
+          .ratio = speed_ratio(leader, other),
+          .comparison = compare_launches(leader, other).value_or(Comparison{}),
+          .unlike = why_no_ratio(leader, other)};
 }
 
 // The launches of each side that find a difference of kWanted in nine runs of ten; nullopt where more than
@@ -267,6 +244,15 @@ std::string times(const Family& family, const Lead& pair) {
              interval.empty() ? "" : cat(" (", interval, ")"));
 }
 
+// ", by launches that took turns, disturbed as they were (run-queue wait 12 %)", where rows were.
+std::string in_turns_words(const std::vector<Lead>& pairs) {
+  for (const Lead& pair : pairs)
+    for (const CellResult* each : {pair.leader, pair.other})
+      if (pair.unlike.empty() && is_disturbed(*each))
+        return cat(", by launches that took turns, disturbed as they were (", each->judgement.grade_reason, ")");
+  return "";
+}
+
 // "resnet50 tiny in fp32, batch 4: tensorflow is the fastest, 1.5 times pytorch (1.4 to 1.6)."
 std::string leading_sentence(const Family& family, const CellResult& leader, const std::vector<Lead>& pairs) {
   std::vector<std::string> faster, same;
@@ -279,19 +265,15 @@ std::string leading_sentence(const Family& family, const CellResult& leader, con
   const bool all_decided = std::ranges::all_of(pairs, &Lead::is_decided);
   std::string text = cat(shared_by(family), ": ");
   if (faster.empty() && same.empty())
-    return cat(text, "which is the fastest is undecided; ", own, " had the highest rate, ", rate(leader), ".");
+    return cat(text, "which is the fastest is undecided; ", own, " had the highest rate, ", rate(leader),
+               in_turns_words(pairs), ".");
   if (!all_decided)
     text += cat(own, " had the highest rate, ", rate(leader));
   else
     text += cat(own, same.empty() ? " is the fastest, " : " is among the fastest, ", rate(leader));
   if (!faster.empty()) text += cat(": ", in_words(faster));
   if (!same.empty()) text += cat("; equally fast within ", format_percent(kMargin), ": ", in_words(same));
-  return text + ".";
-}
-
-bool is_disturbed(const CellResult& cell) {
-  return cell.judgement.grade == name(Grade::disturbed) && cell.judgement.outcome.kind == OutcomeKind::ok &&
-         cell["throughput"].value.has_value();
+  return cat(text, in_turns_words(pairs), ".");
 }
 
 // A disturbed row is not ranked, but its rate is shown.
@@ -389,19 +371,8 @@ std::vector<Answer> unranked_answers(const std::vector<const Family*>& families)
   return out;
 }
 
-// "mxnet is 1.25 times pytorch (1.2 to 1.3), by 4 pairs of launches that took turns, disturbed as they were (...)."
-Answer decided_in_turns(const Family& family, const Lead& pair) {
-  const std::string leader = own_name(family, *pair.leader);
-  return {cat(pair.is_faster() ? cat(leader, " is ", times(family, pair))
-                               : cat(leader, " and ", own_name(family, *pair.other), " are equally fast within ",
-                                     format_percent(kMargin), " (", range(pair.ratio.low, pair.ratio.high), ")"),
-              ", by ", pair.launches(), " pairs of launches that took turns, disturbed as they were (",
-              pair.leader->judgement.grade_reason, ")."),
-          ""};
-}
-
-// A family whose rows were all disturbed: what their launches say all the same, and what would decide it. Empty of
-// others.
+// A family whose rows were all disturbed and took no turns: what was seen all the same, and what would decide it. Empty
+// of others.
 std::vector<Answer> disturbed_answers(const Family& family) {
   std::vector<const CellResult*> rows;
   for (const Apart& each : family.apart) {
@@ -418,19 +389,22 @@ std::vector<Answer> disturbed_answers(const Family& family) {
   std::vector<Answer> out;
   for (const CellResult* other : rows) {
     if (other == leader || out.size() == kMostPairs) continue;
-    Lead pair = lead_of(*leader, *other);
-    if (pair.unlike.empty() && pair.comparison.verdict == Verdict::slower) pair = lead_of(*other, *leader);
-    Answer answer = pair.is_decided() ? decided_in_turns(family, pair) : undecided(family, pair);
+    Answer answer = undecided(family, lead_of(*leader, *other));
     if (out.empty()) answer.text = cat(shared_by(family), ": ", answer.text);
     out.push_back(std::move(answer));
   }
   return out;
 }
 
+// The row of the highest rate, or one that launches in turns show to be faster than it.
 const CellResult* leader_of(const Family& family) {
   const auto rate = [](const CellResult* cell) { return (*cell)["throughput"].value.value_or(0); };
   const auto found = std::ranges::max_element(family.compared, {}, rate);
-  return found == family.compared.end() ? nullptr : *found;
+  if (found == family.compared.end()) return nullptr;
+  const CellResult* leader = *found;
+  for (const CellResult* other : family.compared)
+    if (other != leader && lead_of(*leader, *other).is_slower()) leader = other;
+  return leader;
 }
 
 // Why it is not faster: of the leader, or where none leads of the first row that was traced.

@@ -17,31 +17,19 @@ bool alike_but_framework(const MeasuredWorkload& a, const MeasuredWorkload& b) {
                    a, b);
 }
 
-// Why the row is not compared; empty when it is.
+// Why the row is not compared with other frameworks; empty when it may be.
 std::string why_apart(const CellResult& cell) {
-  const Measured& throughput = cell["throughput"];
-  if (cell.judgement.outcome.kind != OutcomeKind::ok)
-    return cat(name(cell.judgement.outcome.kind), ": ", cell.judgement.outcome.reason);
-  if (!throughput.value) return throughput.reason;
-  if (cell.judgement.grade == name(Grade::disturbed)) return cat("disturbed: ", cell.judgement.grade_reason);
-  if (cell.workload.effort == "smoke") return "effort smoke shows that it runs, not how fast";
+  if (std::string reason = why_unranked(cell); !reason.empty()) return reason;
   if (!cell.verified) return "never checked against the reference: tbd check";
   if (!*cell.verified) return "does not train the same network: tbd check names the node";
   return "";
 }
 
-bool has_several_frameworks(const FrameworkGroup& group) {
-  std::set<std::pair<std::string, std::string>> frameworks;
-  const auto note = [&](const CellResult* c) {
-    frameworks.emplace(c->workload.framework, c->workload.framework_version);
-  };
-  for (const CellResult* c : group.compared) note(c);
-  for (const Apart& each : group.apart) note(each.cell);
-  return frameworks.size() > 1;
-}
-
-const CellResult& any(const FrameworkGroup& group) {
-  return group.compared.empty() ? *group.apart.front().cell : *group.compared.front();
+bool has_several_frameworks(std::span<const CellResult* const> family) {
+  return std::ranges::any_of(family, [&](const CellResult* c) {
+    return c->workload.framework != family[0]->workload.framework ||
+           c->workload.framework_version != family[0]->workload.framework_version;
+  });
 }
 
 std::vector<Column> workload_columns() {
@@ -68,22 +56,52 @@ std::vector<TableCell> workload_cells(const MeasuredWorkload& w) {
 
 }  // namespace
 
-std::vector<FrameworkGroup> framework_groups(std::span<const CellResult> cells) {
-  std::vector<FrameworkGroup> groups;
-  for (const CellResult& cell : cells) {
-    auto found = std::ranges::find_if(
-        groups, [&](const FrameworkGroup& group) { return alike_but_framework(any(group).workload, cell.workload); });
-    FrameworkGroup& group = found == groups.end() ? groups.emplace_back() : *found;
-    const std::string reason = why_apart(cell);
+std::string why_unranked(const CellResult& cell) {
+  const Judgement& judged = cell.judgement;
+  if (judged.outcome.kind != OutcomeKind::ok) return cat(name(judged.outcome.kind), ": ", judged.outcome.reason);
+  if (!cell["throughput"].value) return cell["throughput"].reason;
+  if (cell.workload.effort == "smoke") return "effort smoke shows that it runs, not how fast";
+  return "";
+}
+
+bool is_disturbed(const CellResult& cell) {
+  return cell.judgement.grade == name(Grade::disturbed) && cell.judgement.outcome.kind == OutcomeKind::ok &&
+         cell["throughput"].value.has_value();
+}
+
+SideBySide side_by_side(std::span<const CellResult* const> rows, std::string (*why)(const CellResult&)) {
+  SideBySide out;
+  const auto took_turns = [&](const CellResult* row) {
+    return std::ranges::any_of(rows, [&](const CellResult* other) {
+      return other != row && why(*other).empty() && why_no_ratio(*row, *other).empty();
+    });
+  };
+  for (const CellResult* row : rows) {
+    std::string reason = why(*row);
+    if (reason.empty() && is_disturbed(*row) && !took_turns(row))
+      reason = cat("disturbed: ", row->judgement.grade_reason);
     if (reason.empty())
-      group.compared.push_back(&cell);
+      out.compared.push_back(row);
     else
-      group.apart.push_back({&cell, reason});
+      out.apart.push_back({row, std::move(reason)});
   }
-  for (FrameworkGroup& group : groups)  // ratios are to the reference where it is among them
-    std::ranges::stable_partition(group.compared,
+  return out;
+}
+
+std::vector<FrameworkGroup> framework_groups(std::span<const CellResult> cells) {
+  std::vector<std::vector<const CellResult*>> families;
+  for (const CellResult& cell : cells) {
+    const auto found = std::ranges::find_if(
+        families, [&](const auto& family) { return alike_but_framework(family[0]->workload, cell.workload); });
+    (found == families.end() ? families.emplace_back() : *found).push_back(&cell);
+  }
+  std::erase_if(families, [](const auto& family) { return !has_several_frameworks(family); });
+  std::vector<FrameworkGroup> groups;
+  for (const std::vector<const CellResult*>& family : families) {
+    FrameworkGroup& group = groups.emplace_back(side_by_side(family, why_apart));
+    std::ranges::stable_partition(group.compared,  // ratios are to the reference where it is among them
                                   [](const CellResult* c) { return c->workload.framework == "pytorch"; });
-  std::erase_if(groups, [](const FrameworkGroup& group) { return !has_several_frameworks(group); });
+  }
   return groups;
 }
 
@@ -98,13 +116,15 @@ Table comparison_table(std::span<const FrameworkGroup> groups) {
     table.columns.push_back(column);
   for (Column& column : table.columns)
     if (column.key.starts_with("ratio") || column.key == "framework") column.drop = 0;
+  int64_t disturbed = 0;
   for (const FrameworkGroup& group : groups)
     for (const CellResult* each : group.compared) {
       const Measured& x = (*each)["throughput"];
       const Quotient to_first = speed_ratio(*each, *group.compared.front());
       std::vector<TableCell> row = workload_cells(each->workload);
       const bool first = each == group.compared.front();
-      const std::string undecided = unlike_evidence(*group.compared.front(), *each);
+      const std::string undecided = why_no_ratio(*group.compared.front(), *each);
+      disturbed += is_disturbed(*each);
       for (const auto& value : {x.value, x.low, x.high}) row.push_back(cell(value));
       if (!first && !undecided.empty()) {
         row.insert(row.end(), {TableCell("undecided"), TableCell(), TableCell()});
@@ -117,6 +137,10 @@ Table comparison_table(std::span<const FrameworkGroup> groups) {
       }
       table.rows.push_back(std::move(row));
     }
+  if (disturbed > 0)
+    table.notes.push_back(cat(disturbed, " of ", table.rows.size(),
+                              " rows were disturbed; their ratios are those of launches that took turns, with all of "
+                              "their time, so that what slowed both is not in them."));
   return table;
 }
 

@@ -1,5 +1,5 @@
-// Frameworks side by side: cells alike but for framework, mode and layout. Only rows that passed the equivalence gates
-// are compared; the others stand apart with the reason (docs/metrics.md, gate *verified*).
+// Rows side by side, and frameworks so: cells alike but for framework, mode and layout. Only rows that passed the
+// equivalence gates are compared; the others stand apart with the reason (docs/metrics.md, gate *verified*).
 #pragma once
 #include <span>
 #include <string>
@@ -13,10 +13,19 @@ struct Apart {
   const CellResult* cell = nullptr;
   std::string reason;
 };
-struct FrameworkGroup {
+struct SideBySide {
   std::vector<const CellResult*> compared;  // in the order of the cells; ratios are to the first
   std::vector<Apart> apart;
 };
+// Why no other row may be set beside this one, disturbed or not: it failed, has no throughput, or its effort shows no
+// more than that it runs. Empty when one may.
+std::string why_unranked(const CellResult& cell);
+bool is_disturbed(const CellResult& cell);  // and has a throughput all the same
+// Rows of one family. `why` says why one stands apart, disturbed or not. Of the others those that were disturbed are
+// compared where their launches took turns with another's: what slowed both is not in their ratio.
+SideBySide side_by_side(std::span<const CellResult* const> rows, std::string (*why)(const CellResult&));
+
+using FrameworkGroup = SideBySide;
 // Groups with at least two frameworks, in the order of the cells, which must outlive them.
 std::vector<FrameworkGroup> framework_groups(std::span<const CellResult> cells);
 

@@ -12,6 +12,7 @@
 namespace tbd {
 namespace {
 
+using testing::ElementsAre;
 using testing::EndsWith;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -251,20 +252,66 @@ TEST(Answers, OfDisturbedRowsAreUndecidedWithTheirInterval) {
   EXPECT_EQ(out[0].command, "tbd ab resnet50 --framework mxnet --batch 8 --b framework=pytorch");
 }
 
+// Of four launches that took turns with those of other such rows.
+CellResult disturbed_in_turns(const MadeRow& row) {
+  CellResult cell = cell_made(row);
+  cell.judgement.grade = name(Grade::disturbed);
+  cell.judgement.grade_reason = "other work 60 %";
+  cell.whole.starts = {"12:01", "12:02", "12:03", "12:04"};
+  return cell;
+}
+
 TEST(Answers, OfDisturbedRowsThatTookTurnsSayWhichIsFaster) {
-  std::vector<CellResult> cells = {cell_made({.step_seconds = {0.25, 0.5, 0.3, 0.35}}),
-                                   cell_made({.framework = "mxnet", .step_seconds = {0.2, 0.4, 0.24, 0.28}})};
-  for (CellResult& cell : cells) {
-    cell.judgement.grade = name(Grade::disturbed);
-    cell.judgement.grade_reason = "other work 60 %";
-    cell.whole.starts = {"12:01", "12:02", "12:03", "12:04"};
-  }
+  std::vector<CellResult> cells = {disturbed_in_turns({.step_seconds = {0.25, 0.5, 0.3, 0.35}}),
+                                   disturbed_in_turns({.framework = "mxnet", .step_seconds = {0.2, 0.4, 0.24, 0.28}})};
   const std::vector<AnswerRow> given = {{.cell = &cells[0]}, {.cell = &cells[1]}};
-  EXPECT_THAT(answers(given)[0].text, StartsWith("resnet50 in fp32, batch 8: mxnet is 1.25 times pytorch (1.25"));
+  EXPECT_THAT(answers(given)[0].text, StartsWith("resnet50 in fp32, batch 8: mxnet is the fastest, "));
+  EXPECT_THAT(answers(given)[0].text, HasSubstr(": 1.25 times pytorch (1.25"));
   EXPECT_THAT(answers(given)[0].text,
-              EndsWith(", by 4 pairs of launches that took turns, disturbed as they were (other work 60 %)."));
+              EndsWith("), by launches that took turns, disturbed as they were (other work 60 %)."));
   cells[0]["throughput"].value = 100;  // who had the highest rate in total need not be the faster of the pairs
-  EXPECT_THAT(answers(given)[0].text, StartsWith("resnet50 in fp32, batch 8: mxnet is 1.25 times pytorch (1.25"));
+  EXPECT_THAT(answers(given)[0].text, StartsWith("resnet50 in fp32, batch 8: mxnet is the fastest, "));
+}
+
+TEST(Answers, OfAQuietAndADisturbedRowThatTookTurnsRankBoth) {
+  std::vector<CellResult> cells = {disturbed_in_turns({.step_seconds = {0.25, 0.5, 0.3, 0.35}}),
+                                   disturbed_in_turns({.framework = "mxnet", .step_seconds = {0.2, 0.4, 0.24, 0.28}})};
+  cells[0].judgement.grade = name(Grade::development);
+  cells.push_back(cell_made({.framework = "tensorflow"}));
+  cells[2].judgement.grade = name(Grade::disturbed);
+  cells[2].judgement.grade_reason = "other work 70 %";
+  std::vector<AnswerRow> given;
+  for (const CellResult& cell : cells) given.push_back({.cell = &cell});
+  const std::vector<Answer> out = answers(given);
+  EXPECT_THAT(out[0].text, HasSubstr(": 1.25 times pytorch (1.25"));
+  EXPECT_THAT(out[1].text, StartsWith("Not ranked: tensorflow at "));
+  EXPECT_THAT(out[1].text, EndsWith(" images/s (disturbed: other work 70 %)."));
+}
+
+TEST(FrameworkGroups, CompareDisturbedRowsThatTookTurns) {
+  std::vector<CellResult> cells = {disturbed_in_turns({.framework = "mxnet", .step_seconds = {0.2, 0.4, 0.24, 0.28}}),
+                                   disturbed_in_turns({.step_seconds = {0.25, 0.5, 0.3, 0.35}})};
+  const std::vector<FrameworkGroup> groups = framework_groups(cells);
+  ASSERT_EQ(groups[0].compared.size(), 2);
+  const Table table = comparison_table(groups);
+  EXPECT_NEAR(std::get<double>(table.rows[1][table.columns.size() - 2]), 1.25, 0.01);
+  EXPECT_THAT(table.notes, ElementsAre(StartsWith("2 of 2 rows were disturbed; their ratios are those of launches")));
+  cells[0].verified = std::nullopt;
+  EXPECT_THAT(framework_groups(cells)[0].apart[0].reason, StartsWith("never checked")) << "whatever disturbed it";
+  EXPECT_THAT(framework_groups(cells)[0].apart[1].reason, StartsWith("disturbed: "))
+      << "there is no other to pair with";
+}
+
+TEST(Scaling, OfDisturbedWorkersThatTookTurnsIsThatOfTheirPairs) {
+  std::vector<CellResult> cells = {of_workers({}), of_workers({.workers = 2, .step_seconds = 0.4})};
+  for (CellResult& cell : cells) cell.judgement.grade = name(Grade::disturbed);
+  EXPECT_THAT(scalings(cells)[0].undecided, HasSubstr("was disturbed"));
+  cells[0].whole = {.rates = {4, 2, 3, 2.5}, .numbers = {1, 2, 3, 4}, .starts = {"1", "2", "3", "4"}, .clocks = {}};
+  cells[1].whole = {.rates = {6, 3, 4.5, 3.75}, .numbers = {1, 2, 3, 4}, .starts = {"1", "2", "3", "4"}, .clocks = {}};
+  const std::vector<Scaling> found = scalings(cells);
+  EXPECT_EQ(found[0].undecided, "");
+  EXPECT_NEAR(found[0].efficiency.value.value(), 0.75, 1e-9);
+  EXPECT_NEAR(found[0].efficiency.low.value(), 0.75, 1e-9);
 }
 
 TEST(Answers, OfOneDisturbedRowSayHowFastItWas) {
