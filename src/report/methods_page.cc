@@ -18,7 +18,7 @@ constexpr Meaning kGrades[] = {
     {"published", "effort publish, 5 launches, an interval of at most 2 % to either side"},
     {"development", "3 launches, an interval of at most 5 % to either side"},
     {"provisional", "a wider interval, fewer launches, or smoke effort: read with its interval"},
-    {"disturbed", "other work moved the number: shown, never ranked"},
+    {"disturbed", "other work moved the number: shown, ranked only by launches that took turns"},
 };
 
 Table grade_table() {

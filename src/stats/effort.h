@@ -14,7 +14,7 @@ enum class Effort { smoke, quick, publish };
 std::string_view name(Effort effort);
 Effort effort_of(std::string_view name);  // throws Error(usage) that offers the nearest name
 
-// Worst first. `disturbed`: other work moved the number; it is shown, never ranked and no evidence for an observation.
+// Worst first. `disturbed`: other work moved the number; it is shown, and evidence only by launches in turns.
 enum class Grade { disturbed, provisional, development, published };
 std::string_view name(Grade grade);
 

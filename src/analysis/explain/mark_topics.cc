@@ -86,7 +86,8 @@ constexpr Topic kGrades[] = {
      "levels "
      "of more than 5 % * sqrt(launches), in the steps of the headline; or the cores compute over 3 % less than earlier "
      "since the boot",
-     "", "", "docs/statistics.md", "Shown, never ranked, and no evidence for an observation: measure again."},
+     "", "", "docs/statistics.md",
+     "Shown; ranks nothing and is no evidence by itself, only by launches in turns: tbd ab measures so."},
 };
 
 // What the framework cannot run at all is the outcome `unsupported`.
