@@ -19,6 +19,9 @@ inline bool on_gpu(const MeasuredWorkload& workload) { return workload.device !=
 // launch.json's gpu.use, what the driver said of the GPU over the steps; nullptr where there is none.
 const Json* gpu_use_of(const LaunchInfo& info);
 
+// FLOPs of a unit as flop_utilization counts them: those of the run's own math type. nullopt without an op table.
+std::optional<double> flops_per_unit(const RunView& run);
+
 // |after / before - 1| of the peaks of a record: the largest of the arithmetic kernels of this math type ("fp32"), or
 // of all arithmetic where they name none that was measured both times. What another type did says nothing of this one.
 double peaks_drift(const Json& peaks, std::string_view type);

@@ -64,15 +64,19 @@ Measured mfu(const RunView& run) { return share_of_roof(run, model_flop_rate(run
 Measured gemm_share(const RunView& run) { return share_of_roof(run, model_flop_rate(run), "gemm"); }
 
 // Half-precision elementwise work runs in fp32 vectors, so it is no part of a half type's own share.
+std::optional<double> own_flops_per_step(const RunInfo& run, const StepTotals& steps) {
+  if (run.ops.empty()) return std::nullopt;
+  const std::string& type = run.workload.precision.text();
+  const bool vector = type == "fp32" || type == "fp64";
+  const auto done = [&](int64_t OpCost::*column) { return sum_of(run, column) - unused_rows(run, steps, column); };
+  return done(&OpCost::flop_model) + (vector ? done(&OpCost::flop_simd) : 0.0);
+}
+
 Measured flop_utilization(const RunView& run) {
   const RunInfo& info = run.record->run;
-  const std::string& type = info.workload.precision.text();
   if (info.ops.empty()) return absent("the record holds no op table");
-  const bool vector = type == "fp32" || type == "fp64";
   const StepTotals headline = headline_steps(run);
-  const auto done = [&](int64_t OpCost::*column) { return sum_of(info, column) - unused_rows(info, headline, column); };
-  const double flops = done(&OpCost::flop_model) + (vector ? done(&OpCost::flop_simd) : 0.0);
-  return share_of_roof(run, flop_rate_of(headline, flops), "isa");
+  return share_of_roof(run, flop_rate_of(headline, own_flops_per_step(info, headline)), "isa");
 }
 
 // Where a program has ragged rows: how many there were, and what each adds.
@@ -180,6 +184,12 @@ constexpr Metric kFlopRateMetrics[] = {
 };
 
 }  // namespace
+
+std::optional<double> flops_per_unit(const RunView& run) {
+  const std::optional<double> of_step = own_flops_per_step(run.record->run, headline_steps(run));
+  return of_step && run.units() > 0 ? std::optional(*of_step * static_cast<double>(run.stable_steps()) / run.units())
+                                    : std::nullopt;
+}
 
 std::span<const Metric> flop_rate_metrics() { return kFlopRateMetrics; }
 

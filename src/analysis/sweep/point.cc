@@ -193,6 +193,7 @@ SweepPoint point(std::span<const Candidate> candidates, const SweepOptions& opti
   point.cell = best.cell;
   const RunView run = view(*best.record);
   add_spread(point, run);
+  point.flops_per_unit = flops_per_unit(run);
   point.cpu_utilization = point.cell["cpu_utilization"];
   point.machine_utilization = machine_use(run);
   const Measured& x = point.throughput();

@@ -29,12 +29,13 @@ struct SweepPoint {
   int64_t batch = 0;
   const Record* record = nullptr;  // the one that stands for the point
   CellResult cell;
-  std::optional<double> launch_cv;    // standard deviation of their logarithms; absent with one launch
-  Measured compute_utilization;       // U: busy share of the traced window, with interval
-  Measured flop_active, flop_window;  // F of the cell's math type against the ISA roof, with intervals
-  Measured cpu_utilization;           // of the clean pass, share of the cores
-  Measured machine_utilization;       // of the clean pass, busy share of the cores, whoever used them
-  std::optional<Profile> profile;     // of its traced launch
+  std::optional<double> launch_cv;  // standard deviation of their logarithms; absent with one launch
+  Measured compute_utilization;          // U: busy share of the traced window, with interval
+  Measured flop_active, flop_window;     // F of the cell's math type against the ISA roof, with intervals
+  std::optional<double> flops_per_unit;  // that F counts
+  Measured cpu_utilization;              // of the clean pass, share of the cores
+  Measured machine_utilization;          // of the clean pass, busy share of the cores, whoever used them
+  std::optional<Profile> profile;        // of its traced launch
   std::optional<MemoryReport> memory;
   std::optional<int64_t> peak_bytes;  // memory pass at t*, else the allocator's peak, else resident or the device's
   // What other work did to its numbers lies within their intervals: no other work did, or the launches show how far
