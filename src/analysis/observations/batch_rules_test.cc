@@ -51,7 +51,7 @@ TEST(ThroughputRises, IsJudgedByLaunchesOfTheSameRound) {
     for (const char* model : {"a", "b"})
       results.add({.model = model,
                    .batches = kBatches,
-                   .throughput = {10, 10.4, 10.8, 11.2},
+                   .throughput = {10, 10.15, 10.3, 10.45},
                    .launches = 4,
                    .rounds = {1, 1.04, 1.02, 1.08}});
     if (!in_turns)
@@ -60,6 +60,20 @@ TEST(ThroughputRises, IsJudgedByLaunchesOfTheSameRound) {
     const Observation o = results[1];
     EXPECT_EQ(o.verdict, in_turns ? RuleVerdict::holds : RuleVerdict::inconclusive) << o.effect;
   }
+}
+
+// Launches differ by far more than the batch changes, and all workloads by the same.
+TEST(ThroughputRises, IsNotDeniedByWhatMovedAllLaunches) {
+  Results results;
+  for (const char* model : {"a", "b"})
+    results.add({.model = model,
+                 .batches = kBatches,
+                 .throughput = {10, 10.8, 11.6, 12.4},
+                 .launches = 4,
+                 .rounds = {1, 1.5, 1.2, 1.9}});
+  const Observation o = results[1];
+  EXPECT_EQ(o.verdict, RuleVerdict::holds) << o.effect;
+  EXPECT_NEAR(*o.cases[0].numbers[2].value, 0.02, 0.005) << "how far ratios of a round differ, not launches";
 }
 
 TEST(ThroughputRises, IsMostlySoWithFourOfFive) {
@@ -176,6 +190,42 @@ TEST(UnitUse, HoldsFailsAndStaysOpen) {
   EXPECT_EQ(with_use({kNearOne, kNearOne})[6].verdict, RuleVerdict::fails) << "all within 2 %: ties";
   EXPECT_EQ(with_use({kFills})[6].verdict, RuleVerdict::inconclusive);
   EXPECT_EQ(with_use({kFills, kFills}, 0.4)[6].verdict, RuleVerdict::inconclusive) << "intervals of 40 %";
+}
+
+// One traced launch says little of F where other work disturbs; launches in turns say how X rises, and F with it.
+TEST(UnitUse, OfDisturbedWorkloadsIsJudgedByLaunchesInTurns) {
+  for (const bool in_turns : {false, true}) {
+    Results results;
+    for (const char* model : {"a", "b"})
+      results.add({.model = model,
+                   .batches = kBatches,
+                   .throughput = {10, 12, 14, 16},
+                   .u = {0.9, 0.9, 0.9, 0.9},
+                   .f = {0.5, 0.6, 0.7, 0.8},
+                   .spread = 0.01,
+                   .launches = 4,
+                   .rounds = {1, 1.5, 1.2, 1.9}});
+    for (Record& record : results.records()) {
+      OpRow& op = record.run.ops.front();
+      op.forward.flop_model = op.backward.flop_model = 1000 * record.run.workload.batch;
+      op.forward.flop_simd = op.backward.flop_simd = 0;
+      record.run.ops.resize(1);
+      for (Launch& launch : record.launches) {
+        sample::hold_up(launch, 0.9);
+        if (!in_turns) launch.info.start = "2026-01-31T12:00:01Z";
+      }
+    }
+    std::vector<Sweep> sweeps = results.sweeps();
+    for (Sweep& sweep : sweeps)
+      for (SweepPoint& point : sweep.points) {
+        point.flop_active.low = 0.6 * *point.flop_active.value;
+        point.flop_active.high = 1.5 * *point.flop_active.value;
+      }
+    const std::vector<Observation> all = observe(sweeps, sample::networks());
+    const Observation& o = *std::ranges::find(all, 6, &Observation::number);
+    EXPECT_EQ(o.verdict, in_turns ? RuleVerdict::holds : RuleVerdict::inconclusive) << o.cases[0].said;
+    EXPECT_EQ(o.cases[0].said.find("× 1.60") != std::string::npos, in_turns) << o.cases[0].said;
+  }
 }
 
 }  // namespace

@@ -152,6 +152,41 @@ TEST_P(RecurrentUse, IsInconclusiveWhereIntervalsReachTheBound) {
   EXPECT_EQ(kinds({0.55, 0.55}, {0.8, 0.9, 1.0}, 0.3)[GetParam()].verdict, RuleVerdict::inconclusive);
 }
 
+// The intervals of F reach far, those of the ratios of launches in turns do not.
+TEST(RecurrentUse, OfDisturbedWorkloadsIsJudgedByLaunchesInTurns) {
+  for (const bool in_turns : {false, true}) {
+    Results results;
+    const auto add = [&](const char* model, const char* op, double x) {
+      results.add({.model = model,
+                   .op = op,
+                   .batches = {4},
+                   .throughput = {x},
+                   .u = {0.9},
+                   .f = {x / 20},
+                   .spread = 0.01,
+                   .launches = 4,
+                   .rounds = {1, 1.5, 1.2, 1.9}});
+      for (Launch& launch : results.records().back().launches) {
+        sample::hold_up(launch, 0.9);
+        if (!in_turns) launch.info.start = "2026-01-31T12:00:01Z";
+      }
+    };
+    for (const auto& [model, x] : {std::pair{"seq2seq", 4.0}, {"deep_speech_2", 5.0}}) add(model, "lstm_cell", x);
+    for (const auto& [model, x] : {std::pair{"resnet50", 9.0}, {"bert", 10.0}, {"llama", 11.0}})
+      add(model, "conv2d", x);
+    std::vector<Sweep> sweeps = results.sweeps();
+    for (Sweep& sweep : sweeps)
+      for (SweepPoint& point : sweep.points) {
+        point.flop_active.low = 0.6 * *point.flop_active.value;
+        point.flop_active.high = 1.5 * *point.flop_active.value;
+      }
+    const std::vector<Observation> all = observe(sweeps, sample::networks());
+    const Observation& o = *std::ranges::find(all, 7, &Observation::number);
+    EXPECT_EQ(o.verdict, in_turns ? RuleVerdict::holds : RuleVerdict::inconclusive) << o.effect;
+    EXPECT_NEAR(*o.cases[0].numbers[2].value, 0.5, 0.11);
+  }
+}
+
 TEST(RecurrentUse, OneSeriesWithoutAnIntervalDoesNotLeaveTheMedianWithout) {
   Results results = kinds({0.1, 0.12}, {0.5, 0.6});
   const auto verdict = [&](std::optional<double> spread) {

@@ -15,7 +15,7 @@ constexpr double kCorrelated = 0.9, kFull = 0.9;
 Case rise(const Sweep& sweep, const std::vector<const SweepPoint*>& points) {
   const double e = epsilon(sweep);
   const Ranged all = speed(*points.back(), *points.front());
-  Decision passes = above(all, 1 + e);
+  Decision passes = above(all, 1 + kLeastEpsilon);  // how far launches differ is in the interval
   Ranged least;
   for (size_t i = 1; i < points.size(); ++i) {
     const Ranged step = speed(*points[i], *points[i - 1]);
@@ -30,34 +30,57 @@ Case rise(const Sweep& sweep, const std::vector<const SweepPoint*>& points) {
           .records = hashes(points)};
 }
 
-// Of the values, and with their intervals used to tilt the series down and up as far as they allow.
-Ranged correlation(const std::vector<const SweepPoint*>& points, Measured SweepPoint::*value, double e) {
-  std::vector<double> batches, middle, down, up;
-  bool bounded = true;
-  for (size_t i = 0; i < points.size(); ++i) {
-    const Measured& m = points[i]->*value;
-    const double low = m.low.value_or(*m.value), high = m.high.value_or(*m.value);
-    const double at = static_cast<double>(i) / static_cast<double>(points.size() - 1);
-    batches.push_back(static_cast<double>(points[i]->batch));
-    middle.push_back(*m.value);
-    down.push_back(high - at * (high - low));
-    up.push_back(low + at * (high - low));
-    bounded = bounded && m.low && m.high;
-  }
-  const double rho = spearman(batches, middle, e);
-  if (!bounded) return {.value = rho, .low = {}, .high = {}};
-  return {
-      .value = rho, .low = std::min(rho, spearman(batches, down, e)), .high = std::max(rho, spearman(batches, up, e))};
+std::vector<Ranged> with_ends(const std::vector<const SweepPoint*>& points, Measured SweepPoint::*value) {
+  std::vector<Ranged> out;
+  for (const SweepPoint* point : points) out.push_back(ranged(point->*value));
+  return out;
 }
 
-Case correlated(const Sweep& sweep, const std::vector<const SweepPoint*>& points, Measured SweepPoint::*value,
-                const char* symbol) {
-  const Ranged rho = correlation(points, value, epsilon(sweep));
-  const Ranged first = ranged(points.front()->*value), last = ranged(points.back()->*value);
+// Of each point over the first, by launches in turns; empty where not all of them took turns with it.
+std::vector<Ranged> over_first(const std::vector<const SweepPoint*>& points, const Figure& figure) {
+  std::vector<Ranged> out = {exactly(1)};
+  for (size_t i = 1; i < points.size(); ++i) {
+    const std::optional<Ranged> ratio = figure.in_turns ? figure.in_turns(*points[i], *points.front()) : std::nullopt;
+    if (!ratio) return {};
+    out.push_back(*ratio);
+  }
+  return out;
+}
+
+// As rising as the intervals allow: each value more than `e` above the one before, where its interval reaches so far.
+std::vector<double> steepest(const std::vector<Ranged>& values, double e) {
+  std::vector<double> out;
+  for (const Ranged& each : values) {
+    const double low = each.low.value_or(*each.value), high = each.high.value_or(*each.value);
+    out.push_back(out.empty() ? low : std::clamp(out.back() * (1 + 1.01 * e), low, high));
+  }
+  return out;
+}
+
+// Of the values, and of the most falling and the most rising series that their intervals allow.
+Ranged correlation(const std::vector<const SweepPoint*>& points, const std::vector<Ranged>& values, double e) {
+  std::vector<double> batches, middle;
+  for (const SweepPoint* point : points) batches.push_back(static_cast<double>(point->batch));
+  for (const Ranged& each : values) middle.push_back(*each.value);
+  const double rho = spearman(batches, middle, e);
+  if (!std::ranges::all_of(values, [](const Ranged& each) { return each.low && each.high; }))
+    return {.value = rho, .low = {}, .high = {}};
+  std::vector<double> falling = steepest({values.rbegin(), values.rend()}, e);
+  std::ranges::reverse(falling);
+  return {.value = rho,
+          .low = std::min(rho, spearman(batches, falling, e)),
+          .high = std::max(rho, spearman(batches, steepest(values, e), e))};
+}
+
+Case correlated(const Sweep& sweep, const std::vector<const SweepPoint*>& points, const Figure& figure) {
+  const std::vector<Ranged> values = with_ends(points, figure.value), in_turns = over_first(points, figure);
+  const Ranged rho = correlation(points, in_turns.empty() ? values : in_turns, quiet_epsilon(sweep));
+  const Ranged &first = values.front(), &last = values.back();
   return {.what = sweep.label(),
           .passes = at_least(rho, kCorrelated),
-          .said = cat("Spearman ", text(rho), ", ", symbol, " ", text(first, Unit::fraction), " at batch ",
-                      points.front()->batch, ", ", text(last, Unit::fraction), " at ", points.back()->batch),
+          .said = cat("Spearman ", text(rho), ", ", figure.symbol, " ", text(first, Unit::fraction), " at batch ",
+                      points.front()->batch, ", ", text(last, Unit::fraction), " at ", points.back()->batch,
+                      in_turns.empty() ? "" : cat(", × ", text(in_turns.back()), " by launches in turns")),
           .numbers = {number("spearman", rho), number("first", first, Unit::fraction),
                       number("last", last, Unit::fraction)},
           .records = hashes(points)};
@@ -102,7 +125,7 @@ Observation batches_fill_device(const Scope& scope) {
   for (const Sweep* sweep : scope.sweeps) {
     const auto points = with(*sweep, &SweepPoint::compute_utilization);
     if (points.size() < kLeastBatches) continue;
-    Case each = correlated(*sweep, points, &SweepPoint::compute_utilization, "U");
+    Case each = correlated(*sweep, points, kU);
     const bool full =
         std::ranges::all_of(points, [](const SweepPoint* p) { return *p->compute_utilization.value >= kFull; });
     if (full) {
@@ -135,7 +158,7 @@ Observation batches_fill_units(const Scope& scope) {
   Observation o = begun(6, scope);
   for (const Sweep* sweep : scope.sweeps)
     if (const auto points = with(*sweep, &SweepPoint::flop_active); points.size() >= kLeastBatches)
-      o.cases.push_back(correlated(*sweep, points, &SweepPoint::flop_active, "F"));
+      o.cases.push_back(correlated(*sweep, points, kF));
   o.verdict = by_cases(o.cases);
   o.effect = how_many(o, "utilization of the floating-point units rises with the batch");
   suggest_sweeps(o, scope, &SweepPoint::flop_active, {Pass::kClean, Pass::kTrace});

@@ -15,9 +15,9 @@ constexpr size_t kLeastOthers = 2;  // models: of one there is no median
 struct Kind {
   int number;
   bool NetworkKind::*is_it;
-  Measured SweepPoint::*value;
+  Figure figure;
   double bound;  // of the others' median
-  const char *models, *symbol;
+  const char* models;
 };
 
 struct Best {
@@ -26,18 +26,28 @@ struct Best {
 };
 
 // Of values and, where all have them, of both ends.
-Ranged median_of_series(const std::vector<Best>& all, Measured SweepPoint::*value) {
+Ranged middle_of(const std::vector<Ranged>& all) {
   std::vector<double> middle, low, high;
-  for (const Best& each : all) {
-    const Measured& m = each.point->*value;
-    middle.push_back(*m.value);
-    if (m.low && m.high) {
-      low.push_back(*m.low);
-      high.push_back(*m.high);
+  for (const Ranged& each : all) {
+    middle.push_back(*each.value);
+    if (each.low && each.high) {
+      low.push_back(*each.low);
+      high.push_back(*each.high);
     }
   }
   if (low.size() < all.size()) return {.value = median(middle), .low = {}, .high = {}};
   return {median(middle), median(low), median(high)};
+}
+
+// The value over the median of the others', from the ratios to each of them.
+Ranged share_of_median(const Best& each, const std::vector<Best>& others, const Kind& kind) {
+  std::vector<Ranged> over;  // the others over this one
+  for (const Best& other : others) {
+    const auto better = kind.figure.in_turns ? kind.figure.in_turns(*other.point, *each.point) : std::nullopt;
+    over.push_back(better.value_or(
+        ranged(quotient(ranged(other.point->*kind.figure.value), ranged(each.point->*kind.figure.value)))));
+  }
+  return ranged(quotient(exactly(1), middle_of(over)));
 }
 
 struct Stack {  // series that may be set side by side
@@ -46,7 +56,7 @@ struct Stack {  // series that may be set side by side
 std::map<std::string, Stack> stacks(const Scope& scope, const Kind& kind) {
   std::map<std::string, Stack> all;
   for (const Sweep* sweep : scope.sweeps) {
-    const SweepPoint* point = best(with(*sweep, kind.value), kind.value);
+    const SweepPoint* point = best(with(*sweep, kind.figure.value), kind.figure.value);
     if (!point) continue;
     Stack& home = all[stack(*sweep)];
     (sweep->kind.*kind.is_it ? home.these : home.others).push_back({sweep, point});
@@ -54,15 +64,19 @@ std::map<std::string, Stack> stacks(const Scope& scope, const Kind& kind) {
   return all;
 }
 
-Case kind_case(const Best& each, const Ranged& rest, size_t others, const Kind& kind) {
-  const Ranged value = ranged(each.point->*kind.value), share = ranged(quotient(value, rest));
-  return {.what = each.sweep->label(),
-          .passes = at_most(share, kind.bound),
-          .said = cat(kind.symbol, " at most ", text(value, Unit::fraction), " (batch ", each.point->batch, "), ",
-                      text(share), " of the median ", text(rest, Unit::fraction), " of ", others, " other series"),
-          .numbers = {number("most", value, Unit::fraction), number("others_median", rest, Unit::fraction),
-                      number("share", share)},
-          .records = hashes({each.point})};
+Case kind_case(const Best& each, const std::vector<Best>& others, const Kind& kind) {
+  std::vector<Ranged> values;
+  for (const Best& other : others) values.push_back(ranged(other.point->*kind.figure.value));
+  const Ranged value = ranged(each.point->*kind.figure.value), rest = middle_of(values);
+  const Ranged share = share_of_median(each, others, kind);
+  return {
+      .what = each.sweep->label(),
+      .passes = at_most(share, kind.bound),
+      .said = cat(kind.figure.symbol, " at most ", text(value, Unit::fraction), " (batch ", each.point->batch, "), ",
+                  text(share), " of the median ", text(rest, Unit::fraction), " of ", others.size(), " other series"),
+      .numbers = {number("most", value, Unit::fraction), number("others_median", rest, Unit::fraction),
+                  number("share", share)},
+      .records = hashes({each.point})};
 }
 
 size_t models_of(const std::vector<Best>& all) {
@@ -96,7 +110,7 @@ void suggest_models(Observation& o, const Scope& scope, const Kind& kind, size_t
   }
   for (const Sweep* sweep : scope.sweeps) {  // measured, but not traced
     const bool wanted = sweep->kind.*kind.is_it ? lacks_these : others < kLeastOthers;
-    if (!wanted || !sweep->largest() || !with(*sweep, kind.value).empty()) continue;
+    if (!wanted || !sweep->largest() || !with(*sweep, kind.figure.value).empty()) continue;
     std::vector<int64_t> batches;
     for (const SweepPoint* point : ran(*sweep)) batches.push_back(point->batch);
     o.command = command(again(*sweep, batches, {Pass::kClean, Pass::kTrace}));
@@ -114,18 +128,17 @@ Observation use_less(const Scope& scope, const Kind& kind) {
     these = std::max(these, home.these.size());
     others = std::max(others, models_of(home.others));
     if (models_of(home.others) < kLeastOthers) continue;
-    const std::vector<Best> beside = bounded_where_enough(home.others, kind.value);
-    const Ranged rest = median_of_series(beside, kind.value);
+    const std::vector<Best> beside = bounded_where_enough(home.others, kind.figure.value);
     for (const Best& each : home.these) {
-      o.cases.push_back(kind_case(each, rest, beside.size(), kind));
+      o.cases.push_back(kind_case(each, beside, kind));
       if (each.sweep->card.domain == "speech recognition")
-        speech = cat("; ", each.sweep->card.title, ": ", text(ranged(quotient(ranged(each.point->*kind.value), rest))));
+        speech = cat("; ", each.sweep->card.title, ": ", text(share_of_median(each, beside, kind)));
     }
   }
   o.verdict = by_cases(o.cases);
   o.effect = o.cases.empty() ? cat("no ", kind.models, " traced beside two other models")
                              : cat(text(tally(o.cases)), " series of ", kind.models, " reach at most ",
-                                   format_percent(kind.bound), " of the others' median ", kind.symbol);
+                                   format_percent(kind.bound), " of the others' median ", kind.figure.symbol);
   o.effect += speech;
   suggest_models(o, scope, kind, these, others);
   finish(o);
@@ -135,11 +148,11 @@ Observation use_less(const Scope& scope, const Kind& kind) {
 }  // namespace
 
 Observation lstm_uses_less(const Scope& scope) {
-  return use_less(scope, {5, &NetworkKind::lstm, &SweepPoint::compute_utilization, 0.67, "LSTM models", "U"});
+  return use_less(scope, {5, &NetworkKind::lstm, kU, 0.67, "LSTM models"});
 }
 
 Observation recurrent_uses_less(const Scope& scope) {
-  return use_less(scope, {7, &NetworkKind::recurrent, &SweepPoint::flop_active, 0.6, "recurrent models", "F"});
+  return use_less(scope, {7, &NetworkKind::recurrent, kF, 0.6, "recurrent models"});
 }
 
 }  // namespace tbd::rules

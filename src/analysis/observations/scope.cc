@@ -10,9 +10,21 @@ namespace tbd::rules {
 namespace {
 
 constexpr std::string_view kReference = "pytorch";
-constexpr double kLeastEpsilon = 0.02;
 
 enum class Left { no, smoke, differs, unchecked };
+
+// max(2 %, 2 x CV between launches) of neighbours that `counts`.
+template <class Counts>
+double most_apart(const Sweep& sweep, Counts counts) {
+  double most = kLeastEpsilon;
+  const std::vector<const SweepPoint*> points = ran(sweep);
+  for (size_t i = 1; i < points.size(); ++i) {
+    if (!counts(*points[i - 1], *points[i])) continue;
+    const std::optional<Comparison> compared = compare_launches(points[i - 1]->cell, points[i]->cell);
+    if (compared) most = std::max(most, 2 * compared->ratio.sd.value_or(0));
+  }
+  return most;
+}
 
 bool checked(const Sweep& sweep) {
   return std::ranges::all_of(ran(sweep), [](const SweepPoint* p) { return p->cell.verified == true; });
@@ -91,9 +103,12 @@ std::vector<const SweepPoint*> ran(const Sweep& sweep) {
 }
 
 double epsilon(const Sweep& sweep) {
-  double most = kLeastEpsilon;
-  for (const SweepPoint* point : ran(sweep)) most = std::max(most, 2 * point->launch_cv.value_or(0));
-  return most;
+  return most_apart(sweep, [](const SweepPoint&, const SweepPoint&) { return true; });
+}
+
+double quiet_epsilon(const Sweep& sweep) {
+  return most_apart(sweep,
+                    [](const SweepPoint& a, const SweepPoint& b) { return unlike_evidence(a.cell, b.cell).empty(); });
 }
 
 std::vector<const SweepPoint*> with(const Sweep& sweep, Measured SweepPoint::*value) {
@@ -119,6 +134,17 @@ Ranged speed(const SweepPoint& a, const SweepPoint& b) {
   const bool by_pairs = compared && compared->ratio.paired;
   Ranged ratio = ranged(speed_ratio(a.cell, b.cell));
   if (!by_pairs && !(a.bounded && b.bounded)) ratio.low = ratio.high = std::nullopt;
+  return ratio;
+}
+
+std::optional<Ranged> flops_in_turns(const SweepPoint& a, const SweepPoint& b) {
+  const std::optional<Comparison> compared = compare_launches(a.cell, b.cell);
+  if (!compared || !compared->ratio.paired || unlike_evidence(a.cell, b.cell).empty()) return std::nullopt;
+  const Ranged use = ranged(quotient(ranged(a.compute_utilization), ranged(b.compute_utilization)));
+  Ranged ratio = ranged(quotient(speed(a, b), use));
+  if (!ratio.value || !a.flops_per_unit || !b.flops_per_unit || *b.flops_per_unit == 0) return std::nullopt;
+  for (std::optional<double>* each : {&ratio.value, &ratio.low, &ratio.high})
+    if (*each) **each *= *a.flops_per_unit / *b.flops_per_unit;
   return ratio;
 }
 

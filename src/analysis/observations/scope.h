@@ -19,7 +19,12 @@ struct Scope {
 std::vector<Scope> scopes(std::span<const Sweep> sweeps);
 
 std::vector<const SweepPoint*> ran(const Sweep& sweep);
-double epsilon(const Sweep& sweep);  // max(2 %, 2 x launch CV), of the sweep's largest
+constexpr double kLeastEpsilon = 0.02;
+// By how much rates may differ that are the same: max(2 %, 2 x CV between launches), the largest of neighbours in the
+// sweep. Where launches took turns the CV is that of their ratios over sqrt(2): what moved both is in neither.
+double epsilon(const Sweep& sweep);
+// The same of neighbours that no other work disturbed. What it did to the others is within their intervals.
+double quiet_epsilon(const Sweep& sweep);
 // Points whose value is known.
 std::vector<const SweepPoint*> with(const Sweep& sweep, Measured SweepPoint::*value);
 const SweepPoint* best(const std::vector<const SweepPoint*>& points, Measured SweepPoint::*value);  // highest; or null
@@ -27,6 +32,18 @@ const SweepPoint* fastest(const Sweep& sweep);                                  
 // X_a / X_b, by their launches (analysis/cell.h). Without an interval, so that it decides nothing, where other work
 // left no bounds of one (SweepPoint::bounded) and they did not take turns.
 Ranged speed(const SweepPoint& a, const SweepPoint& b);
+// F_a / F_b of workloads of one math type that other work disturbed, by their launches in turns: F = X (FLOPs of a
+// unit) / (U R), and R is the machine's peak, so that what slowed both cancels. Absent where the evidence is alike,
+// where they did not take turns, and where X, U or the FLOPs of one are unknown.
+std::optional<Ranged> flops_in_turns(const SweepPoint& a, const SweepPoint& b);
+// How the device is used. The ratio of two points is that of their values, or `in_turns` where it has one.
+struct Figure {
+  Measured SweepPoint::*value;
+  std::optional<Ranged> (*in_turns)(const SweepPoint&, const SweepPoint&);  // or null
+  const char* symbol;
+};
+constexpr Figure kU = {&SweepPoint::compute_utilization, nullptr, "U"},
+                 kF = {&SweepPoint::flop_active, flops_in_turns, "F"};
 std::vector<std::string> hashes(const std::vector<const SweepPoint*>& points);
 // Framework, its version and mode, and precision: what must be alike for models to be set side by side.
 std::string stack(const Sweep& sweep);
