@@ -4,7 +4,6 @@
 
 #include "analysis/metric_parts.h"
 #include "analysis/sweep/parts.h"
-#include "analysis/throughput.h"
 #include "base/json.h"
 #include "stats/effort.h"
 
@@ -115,12 +114,6 @@ Measured machine_use(const RunView& run) {
                      : absent("no step was measured after warming up");
 }
 
-void add_spread(SweepPoint& point, const RunView& run) {
-  if (!point.ran()) return;
-  const CellThroughput all = cell_throughput(run);
-  if (all.combined) point.launch_cv = all.combined->launch_cv;
-}
-
 // What bounds a workload that other work disturbed or whose level moved, in units a second. With six quiet blocks or
 // more, of two launches or more, the level of these, from the slowest to the fastest one: an interval of 96.9 % or more
 // for their median, whatever their distribution (Conover 1999, Practical Nonparametric Statistics,
@@ -172,8 +165,6 @@ void bound(SweepPoint& point, const RunView& run) {
   Measured& x = point.cell["throughput"];
   if (bounds->quiet) {
     x = {.value = bounds->value, .low = bounds->low, .high = bounds->high, .reason = {}};
-    const CellThroughput quiet = cell_throughput(run, Basis::undisturbed);
-    if (quiet.combined) point.launch_cv = quiet.combined->launch_cv;
     point.cell.timed = launch_rates(run, Basis::undisturbed);
   } else {
     point.cell.timed = {};
@@ -192,7 +183,6 @@ SweepPoint point(std::span<const Candidate> candidates, const SweepOptions& opti
   point.record = best.record;
   point.cell = best.cell;
   const RunView run = view(*best.record);
-  add_spread(point, run);
   point.flops_per_unit = flops_per_unit(run);
   point.cpu_utilization = point.cell["cpu_utilization"];
   point.machine_utilization = machine_use(run);

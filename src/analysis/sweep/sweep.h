@@ -29,7 +29,6 @@ struct SweepPoint {
   int64_t batch = 0;
   const Record* record = nullptr;  // the one that stands for the point
   CellResult cell;
-  std::optional<double> launch_cv;  // standard deviation of their logarithms; absent with one launch
   Measured compute_utilization;          // U: busy share of the traced window, with interval
   Measured flop_active, flop_window;     // F of the cell's math type against the ISA roof, with intervals
   std::optional<double> flops_per_unit;  // that F counts

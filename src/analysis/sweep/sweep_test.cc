@@ -150,7 +150,6 @@ TEST(Sweeps, ReachFromTheSlowestToTheFastestQuietBlockWhereThereAreEnough) {
   EXPECT_NEAR(*x.value, 10, 0.1);
   EXPECT_NEAR(*x.low, 10, 0.3);
   EXPECT_NEAR(*x.high, 10, 0.3);
-  EXPECT_LT(point.launch_cv.value_or(1), 0.01);
 }
 
 TEST(Sweeps, AreNotBoundedWhereNothingWasQuiet) {
