@@ -209,6 +209,16 @@ TEST(Scaling, IsJudgedByWorkersOverLinks) {
   EXPECT_EQ(alone[13].verdict, RuleVerdict::not_applicable) << "one worker is missing";
 }
 
+TEST(Scaling, OverASlowLinkLooksAtTheSmallestBatchOfEachModel) {
+  Results results;
+  for (const auto& [model, batch] : {std::pair{"resnet50", 4}, {"bert", 8}}) {
+    results.add({.model = model, .batches = {batch}, .throughput = {10}});
+    results.add({.model = model, .batches = {batch}, .throughput = {8}, .workers = 2, .link = "100Mbit"});
+    results.add({.model = model, .batches = {batch}, .throughput = {18}, .workers = 2});
+  }
+  EXPECT_EQ(results[13].cases.size(), 4u);
+}
+
 TEST(Scaling, OfWorkersThatOtherWorkDisturbedIsOpen) {
   Series one = filling("resnet50", {10, 10, 10}, {300, 500, 900});
   one.drift = 0.3;

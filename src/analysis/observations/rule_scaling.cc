@@ -91,7 +91,7 @@ std::string command_for(const ScalingPoint& point, bool has_both) {
   return command(more);
 }
 
-// On the slow link the smallest batch of each number of workers is a case; on the fast link each point is one.
+// On the slow link the smallest batch of each sweep is a case; on the fast link each point is one.
 Observation scaling_needs_network(const Scope& scope, std::span<const ScalingPoint> points) {
   Observation o = begun(13, scope);
   if (points.empty()) {
@@ -103,7 +103,7 @@ Observation scaling_needs_network(const Scope& scope, std::span<const ScalingPoi
   const ScalingPoint* open = nullptr;
   for (const ScalingPoint& point : points) {
     const bool smaller = std::ranges::any_of(points, [&](const ScalingPoint& other) {
-      return !other.fast_link && other.workers == point.workers && other.batch < point.batch;
+      return !other.fast_link && other.sweep == point.sweep && other.batch < point.batch;
     });
     if (!point.fast_link && smaller) continue;
     (point.fast_link ? fast : slow) = true;
