@@ -18,9 +18,11 @@ struct Rates {
   int64_t threads = 1;
   std::string source;  // "assumed: ...", "measured: ...", "described: ...", for people
 };
-// From the core clock, measured in 10 ms, and what a core does in a cycle as its instruction set says.
+// From the core clock, measured in 10 ms, and what a core does in a cycle as its instruction set says. Without an
+// instruction for bf16 its rate is that of emulating it.
 Rates assumed_rates(int64_t threads);
-// From the peaks that a record keeps of its cores; nullopt where it has none for fp32 and memory.
+// From the peaks that a record keeps of its cores; nullopt where it has none for fp32 and memory. They hold a peak of
+// bf16 where there is an instruction for it.
 std::optional<Rates> rates_of(const Json& peaks, const std::string& source);
 
 struct GpuDescription {

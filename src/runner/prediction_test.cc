@@ -173,6 +173,16 @@ TEST(Prediction, PrefersRecordedPeaksOverAssumedOnes) {
   EXPECT_THAT(assumed_rates(2).source, HasSubstr("assumed"));
 }
 
+TEST(Prediction, ExpectsTenTimesTheTimeOfBf16WithoutAnInstructionForIt) {
+  Hardware hardware;
+  hardware.rates = rates_of({{"isa", {{"fp32", 1e11}}}, {"bandwidth", 1e12}, {"threads", 1}}, "x").value();
+  const auto seconds = [&](Precision precision) {
+    const std::vector<Workload> cells = {{.model = "resnet50", .batch = 32, .precision = precision, .threads = 1}};
+    return predict(cells, RunOptions{}, hardware).front().step_seconds;
+  };
+  EXPECT_NEAR(seconds(Precision::kBf16), 10 * seconds(Precision::kFp32), seconds(Precision::kFp32));
+}
+
 TEST(Amounts, AreReadAndWrittenWithTheirUnits) {
   EXPECT_EQ(seconds_from("2m", "limit"), 120);
   EXPECT_EQ(seconds_from(" 1.5 h ", "limit"), 5400);
