@@ -257,7 +257,8 @@ std::optional<LaunchPairs> pairs_to_compare(const CellResult& a, const CellResul
   const auto shared_cores = [](const CellResult& cell) {  // workers in turns on a core are no less so in every launch
     return std::ranges::count(cell.judgement.flags, "oversubscribed") > 0;
   };
-  if (!alike) return shared_cores(a) || shared_cores(b) ? std::nullopt : launches_in_turns(a.whole, b.whole);
+  if (!alike)
+    return shared_cores(a) || shared_cores(b) ? std::nullopt : launches_in_turns(a.whole, b.whole, kFewestLaunches);
   std::optional<LaunchPairs> pairs = launches_in_turns(a.timed, b.timed);
   const size_t most = std::max(a.timed.rates.size(), b.timed.rates.size());
   return pairs && 5 * pairs->a.size() >= 4 * most ? pairs : std::nullopt;
@@ -310,7 +311,7 @@ LaunchRates launch_rates(const RunView& run, Basis basis) {
   return out;
 }
 
-std::optional<LaunchPairs> launches_in_turns(const LaunchRates& a, const LaunchRates& b) {
+std::optional<LaunchPairs> launches_in_turns(const LaunchRates& a, const LaunchRates& b, size_t fewest) {
   LaunchPairs pairs;
   std::string last_began;  // of the pair before
   for (size_t i = 0; i < a.numbers.size(); ++i) {
@@ -322,7 +323,7 @@ std::optional<LaunchPairs> launches_in_turns(const LaunchRates& a, const LaunchR
     pairs.a.push_back(a.rates[i]);
     pairs.b.push_back(b.rates[j]);
   }
-  return pairs.a.size() < kFewestPairs ? std::nullopt : std::optional(pairs);
+  return pairs.a.size() < fewest ? std::nullopt : std::optional(pairs);
 }
 
 std::string why_no_ratio(const CellResult& a, const CellResult& b) {

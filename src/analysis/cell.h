@@ -57,13 +57,14 @@ struct LaunchPairs {
   std::vector<double> a, b;
 };
 constexpr size_t kFewestPairs = 4;  // of three the t of pairs is half as large again as that of two groups
-// nullopt where they did not take turns, and with fewer than kFewestPairs.
-std::optional<LaunchPairs> launches_in_turns(const LaunchRates& a, const LaunchRates& b);
+// nullopt where they did not take turns, and with fewer than `fewest`.
+std::optional<LaunchPairs> launches_in_turns(const LaunchRates& a, const LaunchRates& b, size_t fewest = kFewestPairs);
 
 // X_a / X_b from their launches, with its verdict (docs/statistics.md); nullopt where a side has no launch. By pairs
 // where they were measured in turns, if these are four of five launches of each side: to drop more would cost more than
-// pairs gain. Of rows without like evidence by all pairs that there are, with all of their time: what slows both
-// cancels, and what slows one of them by chance widens the interval, as in tbd ab. Workers that shared cores have none.
+// pairs gain. Of rows without like evidence by all pairs, kFewestLaunches or more, with all of their time: what slows
+// both cancels, and what slows one of them by chance widens the interval, as in tbd ab. Workers that shared cores have
+// none.
 std::optional<Comparison> compare_launches(const CellResult& a, const CellResult& b);
 
 // The quotient of two independent figures; their 95 % intervals add in quadrature on a log scale.

@@ -378,6 +378,7 @@ TEST(Launches, OfDisturbedRowsThatTookTurnsCountWithAllOfTheirTime) {
   EXPECT_EQ(why_no_ratio(a, b), "");
   EXPECT_NE(why_no_ratio(a, disturbed(slower, {46, 50, 55, 58})), "");
   EXPECT_FALSE(compare_launches(a, disturbed(slower, {46, 50, 55, 58}))) << "one after the other";
+  EXPECT_EQ(compare_launches(disturbed({0.2, 0.25, 0.3}, {0, 15, 30}), b)->ratio.launches_b, 3) << "no other way";
   CellResult shared = b;
   shared.judgement.flags = {"oversubscribed"};
   EXPECT_NE(why_no_ratio(a, shared), "") << "every launch had a core too few";
