@@ -104,7 +104,7 @@ Observation no_framework_wins(const Scope& scope) {
   if (models.size() < kLeastModels)
     o.missing = cat("at least three models verified in two frameworks; there are ", models.size());
   else if (has_few)
-    o.missing = cat(kFewestLaunches, " launches a workload (", kFewestPairs, " in turns where other work disturbs), ",
+    o.missing = cat(kFewestLaunches, " launches a workload (in turns where other work disturbs), ",
                     "so that a comparison decides");
   else
     o.missing = "narrower intervals: more launches in turns, or a quieter machine";
