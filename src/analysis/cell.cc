@@ -318,7 +318,7 @@ std::optional<LaunchPairs> launches_in_turns(const LaunchRates& a, const LaunchR
     const auto same = std::ranges::find(b.numbers, a.numbers[i]);
     if (same == b.numbers.end()) continue;
     const auto j = static_cast<size_t>(same - b.numbers.begin());
-    if (!pairs.a.empty() && last_began >= std::min(a.starts[i], b.starts[j])) return std::nullopt;
+    if (!pairs.a.empty() && last_began >= std::min(a.starts[i], b.starts[j])) continue;
     last_began = std::max(a.starts[i], b.starts[j]);
     pairs.a.push_back(a.rates[i]);
     pairs.b.push_back(b.rates[j]);

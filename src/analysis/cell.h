@@ -52,7 +52,7 @@ std::string unlike_evidence(const CellResult& a, const CellResult& b);
 std::string why_no_ratio(const CellResult& a, const CellResult& b);
 
 // Throughputs of those launches of both that have one number and lay side by side: each pair began before the next, so
-// that what moves the machine from one round to the next moves both.
+// that what moves the machine from one round to the next moves both. A launch made up for later is in no pair.
 struct LaunchPairs {
   std::vector<double> a, b;
 };

@@ -379,6 +379,9 @@ TEST(Launches, OfDisturbedRowsThatTookTurnsCountWithAllOfTheirTime) {
   EXPECT_NE(why_no_ratio(a, disturbed(slower, {46, 50, 55, 58})), "");
   EXPECT_FALSE(compare_launches(a, disturbed(slower, {46, 50, 55, 58}))) << "one after the other";
   EXPECT_EQ(compare_launches(disturbed({0.2, 0.25, 0.3}, {0, 15, 30}), b)->ratio.launches_b, 3) << "no other way";
+  const CellResult made_up = disturbed({0.2, 0.25, 0.3, 0.35}, {0, 15, 30, 32});
+  EXPECT_EQ(compare_launches(made_up, disturbed({0.22, 0.275, 0.33, 0.385}, {10, 20, 40, 50}))->ratio.launches_a, 3)
+      << "its fourth began before the third of the other";
   CellResult shared = b;
   shared.judgement.flags = {"oversubscribed"};
   EXPECT_NE(why_no_ratio(a, shared), "") << "every launch had a core too few";
