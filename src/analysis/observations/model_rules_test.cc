@@ -74,6 +74,27 @@ TEST(NoFrameworkWins, IsDecidedByPairsOfDisturbedLaunchesThatTookTurns) {
   }
 }
 
+// Of three launches of each other work took a share that differs; what remains quiet tells them apart.
+TEST(NoFrameworkWins, IsDecidedByQuietLevelsWhereThreePairsAreFew) {
+  Results results;
+  const auto add = [&](const char* model, const char* framework, double x, const std::vector<double>& shares) {
+    results.add({.model = model,
+                 .framework = framework,
+                 .batches = {4},
+                 .throughput = {x},
+                 .launches = 3,
+                 .rounds = {1, 1, 1}});
+    for (Launch& launch : results.records().back().launches)
+      sample::hold_up(launch, shares[static_cast<size_t>(launch.info.number - 1)]);
+  };
+  for (const auto& [model, tensorflow] : {std::pair{"resnet50", 10.0}, {"bert", 14.0}, {"llama", 10.0}}) {
+    add(model, "pytorch", 12, {0.75, 0.95, 0.85});
+    add(model, "tensorflow", tensorflow, {0.95, 0.75, 0.85});
+  }
+  const Observation o = results[3];
+  EXPECT_EQ(o.verdict, RuleVerdict::holds) << o.effect << o.cases[0].said;
+}
+
 TEST(NoFrameworkWins, SaysWhatIsMissingWhereThreeLaunchesDidNotDecide) {
   Results results;
   for (const char* model : {"resnet50", "bert", "llama"})

@@ -42,7 +42,7 @@ struct Match {
 
 Case framework_case(const std::string& network, const std::string& a, const Side& left, const std::string& b,
                     const Side& right, std::vector<Match>& matches) {
-  const Comparison c = compare_launches(left.point->cell, right.point->cell).value_or(Comparison{});
+  const Comparison c = compare_points(*left.point, *right.point).value_or(Comparison{});
   matches.push_back({a, b, network, c});
   const auto& interval = c.ratio.interval;
   const Ranged ratio{c.ratio.value, interval ? std::optional(interval->low) : std::nullopt,

@@ -20,8 +20,8 @@ double most_apart(const Sweep& sweep, Counts counts) {
   const std::vector<const SweepPoint*> points = ran(sweep);
   for (size_t i = 1; i < points.size(); ++i) {
     if (!counts(*points[i - 1], *points[i])) continue;
-    const std::optional<Comparison> compared = compare_launches(points[i - 1]->cell, points[i]->cell);
-    if (compared) most = std::max(most, 2 * compared->ratio.sd.value_or(0));
+    const std::optional<Comparison> both = compare_points(*points[i - 1], *points[i]);
+    if (both) most = std::max(most, 2 * both->ratio.sd.value_or(0));
   }
   return most;
 }
@@ -129,17 +129,29 @@ const SweepPoint* fastest(const Sweep& sweep) {
   return found == points.end() ? nullptr : *found;
 }
 
+std::optional<Comparison> compare_points(const SweepPoint& a, const SweepPoint& b) {
+  std::optional<Comparison> of_launches = compare_launches(a.cell, b.cell);
+  const bool few =
+      of_launches && of_launches->ratio.paired && of_launches->ratio.launches_a < static_cast<int64_t>(kFewestPairs);
+  const std::vector<double>&quiet_a = a.cell.timed.rates, &quiet_b = b.cell.timed.rates;
+  const auto fewest = static_cast<size_t>(kFewestLaunches);
+  if (few && a.bounded && b.bounded && std::min(quiet_a.size(), quiet_b.size()) >= fewest)
+    return compare(quiet_a, quiet_b);
+  return of_launches;
+}
+
 Ranged speed(const SweepPoint& a, const SweepPoint& b) {
-  const std::optional<Comparison> compared = compare_launches(a.cell, b.cell);
-  const bool by_pairs = compared && compared->ratio.paired;
-  Ranged ratio = ranged(speed_ratio(a.cell, b.cell));
-  if (!by_pairs && !(a.bounded && b.bounded)) ratio.low = ratio.high = std::nullopt;
+  const std::optional<Comparison> launches = compare_points(a, b);
+  const bool by_launches = launches && launches->ratio.interval;
+  Ranged ratio = ranged(quotient(a.throughput(), b.throughput()));
+  if (by_launches) ratio = {launches->ratio.value, launches->ratio.interval->low, launches->ratio.interval->high};
+  if (!(launches && launches->ratio.paired) && !(a.bounded && b.bounded)) ratio.low = ratio.high = std::nullopt;
   return ratio;
 }
 
 std::optional<Ranged> flops_in_turns(const SweepPoint& a, const SweepPoint& b) {
-  const std::optional<Comparison> compared = compare_launches(a.cell, b.cell);
-  if (!compared || !compared->ratio.paired || unlike_evidence(a.cell, b.cell).empty()) return std::nullopt;
+  const std::optional<Comparison> launches = compare_points(a, b);
+  if (!launches || !launches->ratio.paired || unlike_evidence(a.cell, b.cell).empty()) return std::nullopt;
   const Ranged use = ranged(quotient(ranged(a.compute_utilization), ranged(b.compute_utilization)));
   Ranged ratio = ranged(quotient(speed(a, b), use));
   if (!ratio.value || !a.flops_per_unit || !b.flops_per_unit || *b.flops_per_unit == 0) return std::nullopt;

@@ -29,7 +29,10 @@ double quiet_epsilon(const Sweep& sweep);
 std::vector<const SweepPoint*> with(const Sweep& sweep, Measured SweepPoint::*value);
 const SweepPoint* best(const std::vector<const SweepPoint*>& points, Measured SweepPoint::*value);  // highest; or null
 const SweepPoint* fastest(const Sweep& sweep);                                                      // or null
-// X_a / X_b, by their launches (analysis/cell.h). Without an interval, so that it decides nothing, where other work
+// X_a / X_b of their launches (analysis/cell.h); where other work disturbed and fewer than kFewestPairs took turns, of
+// the levels of their quiet blocks if both have these in kFewestLaunches or more.
+std::optional<Comparison> compare_points(const SweepPoint& a, const SweepPoint& b);
+// The ratio of that, else of the two throughputs. Without an interval, so that it decides nothing, where other work
 // left no bounds of one (SweepPoint::bounded) and they did not take turns.
 Ranged speed(const SweepPoint& a, const SweepPoint& b);
 // F_a / F_b of workloads of one math type that other work disturbed, by their launches in turns: F = X (FLOPs of a
