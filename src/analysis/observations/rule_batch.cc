@@ -1,16 +1,21 @@
 // Rules 1, 4 and 6: what rises with the batch, series by series.
 #include <algorithm>
+#include <cmath>
 
 #include "analysis/observations/scope.h"
 #include "analysis/observations/spearman.h"
 #include "analysis/observations/suggest.h"
+#include "base/philox.h"
 #include "base/text.h"
+#include "stats/distributions.h"
+#include "stats/series.h"
 
 namespace tbd::rules {
 namespace {
 
 constexpr size_t kLeastBatches = 4;
 constexpr double kCorrelated = 0.9, kFull = 0.9;
+constexpr uint32_t kDraws = 1000;
 
 Case rise(const Sweep& sweep, const std::vector<const SweepPoint*>& points) {
   const double e = epsilon(sweep);
@@ -47,17 +52,11 @@ std::vector<Ranged> over_first(const std::vector<const SweepPoint*>& points, con
   return out;
 }
 
-// As rising as the intervals allow: each value more than `e` above the one before, where its interval reaches so far.
-std::vector<double> steepest(const std::vector<Ranged>& values, double e) {
-  std::vector<double> out;
-  for (const Ranged& each : values) {
-    const double low = each.low.value_or(*each.value), high = each.high.value_or(*each.value);
-    out.push_back(out.empty() ? low : std::clamp(out.back() * (1 + 1.01 * e), low, high));
-  }
-  return out;
-}
+// Half of its 95 % interval, of the logarithm; at most that of a factor of 1,000.
+double log_half(const Ranged& x) { return std::log(*x.high / std::max(*x.low, *x.high / 1e6)) / 2; }
 
-// Of the values, and of the most falling and the most rising series that their intervals allow.
+// Of the values, with the 95 % interval of what it is where each value is drawn as its own interval says: parametric
+// bootstrap (Efron & Tibshirani 1993, An Introduction to the Bootstrap, section 6.5).
 Ranged correlation(const std::vector<const SweepPoint*>& points, const std::vector<Ranged>& values, double e) {
   std::vector<double> batches, middle;
   for (const SweepPoint* point : points) batches.push_back(static_cast<double>(point->batch));
@@ -65,11 +64,16 @@ Ranged correlation(const std::vector<const SweepPoint*>& points, const std::vect
   const double rho = spearman(batches, middle, e);
   if (!std::ranges::all_of(values, [](const Ranged& each) { return each.low && each.high; }))
     return {.value = rho, .low = {}, .high = {}};
-  std::vector<double> falling = steepest({values.rbegin(), values.rend()}, e);
-  std::ranges::reverse(falling);
-  return {.value = rho,
-          .low = std::min(rho, spearman(batches, falling, e)),
-          .high = std::max(rho, spearman(batches, steepest(values, e), e))};
+  const Philox random(1, "correlation");
+  std::vector<double> rhos;
+  for (uint32_t draw = 0; draw < kDraws; ++draw) {
+    std::vector<double> drawn;
+    for (size_t i = 0; i < values.size(); ++i)
+      drawn.push_back(middle[i] *
+                      std::exp(log_half(values[i]) / normal_quantile(0.975) * random.at(draw, 0).normal(i)));
+    rhos.push_back(spearman(batches, drawn, e));
+  }
+  return {.value = rho, .low = std::min(rho, quantile(rhos, 0.025)), .high = std::max(rho, quantile(rhos, 0.975))};
 }
 
 Case correlated(const Sweep& sweep, const std::vector<const SweepPoint*>& points, const Figure& figure) {
