@@ -215,14 +215,7 @@ TEST(UnitUse, OfDisturbedWorkloadsIsJudgedByLaunchesInTurns) {
         if (!in_turns) launch.info.start = "2026-01-31T12:00:01Z";
       }
     }
-    std::vector<Sweep> sweeps = results.sweeps();
-    for (Sweep& sweep : sweeps)
-      for (SweepPoint& point : sweep.points) {
-        point.flop_active.low = 0.6 * *point.flop_active.value;
-        point.flop_active.high = 1.5 * *point.flop_active.value;
-      }
-    const std::vector<Observation> all = observe(sweeps, sample::networks());
-    const Observation& o = *std::ranges::find(all, 6, &Observation::number);
+    const Observation o = results.with_wide_f(6);
     EXPECT_EQ(o.verdict, in_turns ? RuleVerdict::holds : RuleVerdict::inconclusive) << o.cases[0].said;
     EXPECT_EQ(o.cases[0].said.find("× 1.60") != std::string::npos, in_turns) << o.cases[0].said;
   }

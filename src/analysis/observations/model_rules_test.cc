@@ -195,14 +195,7 @@ TEST(RecurrentUse, OfDisturbedWorkloadsIsJudgedByLaunchesInTurns) {
     for (const auto& [model, x] : {std::pair{"seq2seq", 4.0}, {"deep_speech_2", 5.0}}) add(model, "lstm_cell", x);
     for (const auto& [model, x] : {std::pair{"resnet50", 9.0}, {"bert", 10.0}, {"llama", 11.0}})
       add(model, "conv2d", x);
-    std::vector<Sweep> sweeps = results.sweeps();
-    for (Sweep& sweep : sweeps)
-      for (SweepPoint& point : sweep.points) {
-        point.flop_active.low = 0.6 * *point.flop_active.value;
-        point.flop_active.high = 1.5 * *point.flop_active.value;
-      }
-    const std::vector<Observation> all = observe(sweeps, sample::networks());
-    const Observation& o = *std::ranges::find(all, 7, &Observation::number);
+    const Observation o = results.with_wide_f(7);
     EXPECT_EQ(o.verdict, in_turns ? RuleVerdict::holds : RuleVerdict::inconclusive) << o.effect;
     EXPECT_NEAR(*o.cases[0].numbers[2].value, 0.5, 0.11);
   }

@@ -157,6 +157,17 @@ class Results {
     const std::vector<Observation> found = all();
     return *std::ranges::find(found, number, &Observation::number);
   }
+  // Where F of each point is known to no better than from 0.6 to 1.5 of its value.
+  Observation with_wide_f(int number) const {
+    std::vector<Sweep> wide = sweeps();
+    for (Sweep& sweep : wide)
+      for (SweepPoint& point : sweep.points) {
+        point.flop_active.low = 0.6 * *point.flop_active.value;
+        point.flop_active.high = 1.5 * *point.flop_active.value;
+      }
+    const std::vector<Observation> found = observe(wide, networks());
+    return *std::ranges::find(found, number, &Observation::number);
+  }
 
  private:
   void fill(SweepPoint& point) const {
