@@ -16,8 +16,7 @@ namespace {
 
 constexpr double kAssumedClock = 3e9;       // Hz, where it cannot be measured
 constexpr double kAssumedBandwidth = 10e9;  // B/s
-// Of the rate of fp32, where the processor has no instruction for bf16: ResNet-50 in PyTorch took 8 to 12 times as long
-// in bf16 on two cores of AMD Zen 3.
+// Of the rate of fp32, where the processor has no instruction for bf16 (docs/plans.md).
 constexpr double kEmulated = 0.1;
 const std::vector<std::string> kKeys = {"name", "memory", "bandwidth", "flop_rate"};
 constexpr int64_t kLargestDescription = int64_t{64} << 20;  // bytes of a file
@@ -45,7 +44,7 @@ std::optional<Rates> rates_in(const Json& peaks, const std::string& source) {
   return rates;
 }
 
-// Where nothing tells whether there is one, as on processors that no kernel is written for, there may be.
+// False where no kernel is written for the processor, so that nothing tells whether it has an instruction.
 bool lacks_bf16() {
   bool known = false;
   for (const FlopKernel& kernel : flop_kernels()) {
