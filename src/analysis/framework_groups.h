@@ -1,5 +1,6 @@
-// Rows side by side, and frameworks so: cells alike but for framework, mode and layout. Only rows that passed the
-// equivalence gates are compared; the others stand apart with the reason (docs/metrics.md, gate *verified*).
+// Which rows of a family may be compared, and families of frameworks: cells alike but for framework, mode and layout.
+// Frameworks are compared by rows that passed the equivalence gates; the others stand apart with the reason
+// (docs/metrics.md, gate *verified*).
 #pragma once
 #include <span>
 #include <string>

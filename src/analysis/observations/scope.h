@@ -20,7 +20,7 @@ std::vector<Scope> scopes(std::span<const Sweep> sweeps);
 
 std::vector<const SweepPoint*> ran(const Sweep& sweep);
 constexpr double kLeastEpsilon = 0.02;
-// By how much rates may differ that are the same: max(2 %, 2 x CV between launches), the largest of neighbours in the
+// How far two measurements of one rate may differ: max(2 %, 2 x CV between launches), the largest of neighbours in the
 // sweep. Where launches took turns the CV is that of their ratios over sqrt(2): what moved both is in neither.
 double epsilon(const Sweep& sweep);
 // The same of neighbours that no other work disturbed. What it did to the others is within their intervals.
