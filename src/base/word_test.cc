@@ -25,6 +25,13 @@ TEST(Word, IsItsText) {
   EXPECT_TRUE(Colour().empty());
 }
 
+TEST(DeviceWord, NumbersGpus) {
+  EXPECT_EQ(Device::gpu(12), Device("cuda:12"));
+  EXPECT_EQ(Device("cuda:12").gpu_number(), 12);
+  for (const std::string text : {"cpu", "auto", "", "cuda", "cuda:", "cuda:-1", "cuda:x", "gpu:0"})
+    EXPECT_EQ(Device(text).gpu_number(), std::nullopt) << text;
+}
+
 std::string spelled(const std::string& text) { return link_of(limits_of(Link(text))).text(); }
 
 TEST(LinkWord, HasOneSpelling) {

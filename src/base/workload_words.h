@@ -1,5 +1,8 @@
 // What workloads are named with: kinds of words, with the values that this version knows.
 #pragma once
+#include <cstdint>
+#include <optional>
+
 #include "base/word.h"
 
 namespace tbd {
@@ -20,6 +23,8 @@ struct Device : Word<Device> {
   using Word::Word;
   static constexpr std::string_view kWhat = "device";
   static const Device kCpu, kAuto;
+  static Device gpu(int64_t number);          // "cuda:N"
+  std::optional<int64_t> gpu_number() const;  // N of "cuda:N"; absent for others
 };
 inline const Device Device::kCpu{"cpu"}, Device::kAuto{"auto"};
 void require_known(const Device& device);  // Error(usage) on another form
