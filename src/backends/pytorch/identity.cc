@@ -27,7 +27,7 @@ SessionIdentity describe_torch() {
   out.exchanges = {"gloo"};
   out.layouts = {ImageLayout::kNchw, ImageLayout::kNhwc};
   const int64_t gpus = usable_gpus();
-  for (int64_t i = 0; i < gpus; ++i) out.devices.push_back(Device(cat("cuda:", i)));
+  for (int64_t i = 0; i < gpus; ++i) out.devices.push_back(Device::gpu(i));
   if (gpus > 0) out.precisions.push_back(Precision::kTf32);
   if (gpus > 0) out.modes.push_back(Mode::kCudaGraph);
   out.build["cpu_capability"] = at::get_cpu_capability();

@@ -144,7 +144,7 @@ std::optional<int64_t> TorchSession::beside_allocator() const {
 }
 
 Store& TorchSession::open(const Program& program, const LoadOptions& options) {
-  device_ = device_from(options.device.text());  // before torch is asked anything of CUDA
+  device_ = device_from(options.device);  // before torch is asked anything of CUDA
   if (options.device_memory_bytes) limit_memory(*options.device_memory_bytes, device_);
   if (options.mode == Mode::kCudaGraph)
     replay_phases();

@@ -6,6 +6,8 @@
 #include <ATen/ops/from_blob.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
 
+#include <limits>
+
 #include "backends/pytorch/cuda_library.h"
 #include "backends/pytorch/device_stream.h"
 #include "measure/gpu/cuda_driver.h"
@@ -60,16 +62,15 @@ DType dtype_of(const at::Tensor& tensor) {
 std::vector<int64_t> sizes(const Shape& shape) { return {shape.extents().begin(), shape.extents().end()}; }
 Shape shape_of(const at::Tensor& tensor) { return Shape(tensor.sizes().vec()); }
 
-at::Device device_from(const std::string& name) {
-  if (name == "cpu") return at::kCPU;
-  const bool cuda = name == "cuda" || name.starts_with("cuda:");
-  const auto index = name == "cuda" ? std::optional<int64_t>(0) : parse_int(cuda ? name.substr(5) : "");
-  if (!cuda || !index || *index < 0 || *index > 127)
-    fail(ErrorKind::usage, "unknown device '", name, "', expected cpu or cuda:N");
+at::Device device_from(const Device& device) {
+  if (device == Device::kCpu) return at::kCPU;
+  const std::optional<int64_t> index = device.gpu_number();
+  if (!index || *index > std::numeric_limits<c10::DeviceIndex>::max())
+    fail(ErrorKind::usage, "unknown device '", device, "', expected cpu or cuda:N");
   load_cuda_library();
   if (!at::hasCUDA()) fail(ErrorKind::unsupported, "no CUDA device answers: ", cuda_devices().reason);
   const int64_t count = c10::impl::VirtualGuardImpl(at::kCUDA).deviceCount();
-  if (*index >= count) fail(ErrorKind::unsupported, "no device ", name, ": ", count, " CUDA devices answer");
+  if (*index >= count) fail(ErrorKind::unsupported, "no device ", device, ": ", count, " CUDA devices answer");
   return {at::kCUDA, static_cast<c10::DeviceIndex>(*index)};
 }
 

@@ -15,7 +15,7 @@ std::vector<int64_t> sizes(const Shape& shape);
 Shape shape_of(const at::Tensor& tensor);
 
 // "cpu", "cuda:0"; throws Error(usage) on another spelling, Error(unsupported) on a device this machine or build lacks.
-at::Device device_from(const std::string& name);
+at::Device device_from(const Device& device);
 // Waits until everything queued on the device has run; nothing on the CPU.
 void synchronize(const at::Device& device);
 
