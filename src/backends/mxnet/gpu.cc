@@ -31,7 +31,7 @@ const Gpus& gpus() {
   return found;
 }
 
-Device device_of(int64_t index) { return Device(cat("cuda:", index)); }
+Device device_of(int64_t index) { return Device::gpu(index); }
 
 std::string in_words(int capability) { return cat(capability / 10, ".", capability % 10); }
 

@@ -25,8 +25,8 @@ const CudaDevices& gpus() {
 int64_t usable_gpus() { return gpus().count; }
 
 int64_t gpu_index(const Device& device) {
-  for (int64_t i = 0; i < usable_gpus(); ++i)
-    if (device == Device(cat("cuda:", i))) return i;
+  const std::optional<int64_t> number = device.gpu_number();
+  if (number && *number < usable_gpus()) return *number;
   const std::string why =
       gpus().count == 0 ? gpus().reason : cat("the driver shows ", gpus().count, " to this process");
   fail(ErrorKind::unsupported, "this tensorflow has no device '", device, "': ", why);

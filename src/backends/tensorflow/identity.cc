@@ -22,7 +22,7 @@ SessionIdentity describe_tensorflow() {
   SessionIdentity out = {.framework = "tensorflow", .version = TF_Version(), .modes = {Mode::kGraph, Mode::kXla}};
   out.devices = {Device::kCpu};
   out.precisions = {Precision::kFp64, Precision::kFp32, Precision::kBf16};
-  for (int64_t i = 0; i < usable_gpus(); ++i) out.devices.push_back(Device(cat("cuda:", i)));
+  for (int64_t i = 0; i < usable_gpus(); ++i) out.devices.push_back(Device::gpu(i));
   if (usable_gpus() > 0) out.precisions.push_back(Precision::kTf32);
   out.layouts = {ImageLayout::kNhwc};
   out.passes = {Pass::kClean, Pass::kTrace, Pass::kMemory};
