@@ -9,7 +9,7 @@
 namespace tbd {
 namespace {
 
-const Device kFirstGpu{"cuda:0"};
+const Device kFirstGpu = Device::gpu(0);
 
 bool is_open(const Workload& cell) { return cell.device.empty() || cell.device == Device::kAuto; }
 

@@ -15,7 +15,6 @@ namespace tbd {
 namespace {
 
 constexpr int kPortTries = 3;
-constexpr std::string_view kGpuPrefix = "cuda:";
 constexpr double kEcho = 0.5;  // seconds within which the cause of a fault follows its echo
 
 bool is_timeout(const WorkerFault& fault) { return fault.outcome().kind == OutcomeKind::timeout; }
@@ -231,7 +230,7 @@ Device Team::device_of(int64_t rank) const {
   const std::vector<std::string> hosts = hosts_of_ranks(settings_, world());
   int64_t before = rank;  // that have a GPU of the same machine
   if (!hosts.empty()) before = std::count(hosts.begin(), hosts.begin() + rank, hosts.at(static_cast<size_t>(rank)));
-  return Device(cat(kGpuPrefix, parse_int(first.text().substr(kGpuPrefix.size())).value_or(0) + before));
+  return Device::gpu(first.gpu_number().value_or(0) + before);
 }
 
 void Team::require_gpus(const std::vector<protocol::HelloReply>& replies) const {

@@ -21,9 +21,9 @@ constexpr int64_t kLeastArray = int64_t{256} << 20;  // bytes
 constexpr int64_t kArrays = 3;
 
 int64_t number_of(const Device& device) {
-  const std::string& text = device.text();
-  require(text.starts_with("cuda:"), "peaks of a GPU need a device such as cuda:0, got '", text, "'");
-  return parse_int(text.substr(text.find(':') + 1)).value_or(0);
+  const std::optional<int64_t> number = device.gpu_number();
+  require(number.has_value(), "peaks of a GPU need a device such as ", Device::gpu(0), ", got '", device, "'");
+  return *number;
 }
 
 std::vector<std::string> gpu_kernel_names() {

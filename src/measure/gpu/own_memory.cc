@@ -6,7 +6,7 @@ namespace tbd {
 
 OwnDeviceMemory::OwnDeviceMemory(const std::string& uuid, const std::string& library)
     : nvml_(library),
-      device_(nvml_device(nvml_, Device("cuda:0"), {{"CUDA_VISIBLE_DEVICES", uuid}}).value()),
+      device_(nvml_device(nvml_, Device::gpu(0), {{"CUDA_VISIBLE_DEVICES", uuid}}).value()),
       before_(used()) {}
 
 std::optional<int64_t> OwnDeviceMemory::bytes() const {

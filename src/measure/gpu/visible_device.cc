@@ -47,7 +47,7 @@ NvmlAnswer<NvmlDevice> nvml_device(const Nvml& nvml, const Device& device,
                                    const std::map<std::string, std::string>& environment) {
   const auto count = nvml.device_count();
   if (!count) return NvmlRefusal{.fault = count.fault(), .reason = count.reason()};
-  const int64_t number = parse_int(device.text().substr(device.text().find(':') + 1)).value_or(-1);
+  const int64_t number = device.gpu_number().value_or(-1);
   std::string place = cat(number);
   if (const auto visible = value_of(environment, "CUDA_VISIBLE_DEVICES")) {
     const std::vector<std::string> places = visible_places(*visible);
