@@ -166,7 +166,7 @@ Hardware known_hardware(const std::vector<fs::path>& results, const RunnerSettin
   const std::optional<Rates> rates = newest(results, rates_of);
   out.rates = rates ? *rates : assumed_rates(out.machine.cores);
   if (const std::optional<GpuDescription> gpu = newest(results, gpu_of)) out.gpu = *gpu;
-  if (const auto bytes = memory_limit(Device{"cuda:0"}, settings)) out.gpu.memory_bytes = bytes;
+  if (const auto bytes = memory_limit(Device::gpu(0), settings)) out.gpu.memory_bytes = bytes;
   return out;
 }
 

@@ -65,7 +65,7 @@ std::vector<Workload> cell_of_record(const std::string& path, RunOptions& option
 // A described GPU stands for every cuda:N.
 std::vector<Workload> on_described_gpu(std::vector<Workload> cells) {
   for (Workload& cell : cells)
-    if (cell.device.empty() || cell.device == Device::kAuto) cell.device = Device{"cuda:0"};
+    if (cell.device.empty() || cell.device == Device::kAuto) cell.device = Device::gpu(0);
   return cells;
 }
 

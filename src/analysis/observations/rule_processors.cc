@@ -42,7 +42,7 @@ Observation processors_idle(const Scope& scope) {
                                    " series, at the largest batch");
   o.missing = "two series on a GPU whose processors' use was recorded";
   Suggestion more = fresh(scope, ModelKind::any, 2);
-  if (more.workload.device == Device::kCpu) more.workload.device = Device("cuda:0");
+  if (more.workload.device == Device::kCpu) more.workload.device = Device::gpu(0);
   o.command = command(more);
   finish(o);
   return o;
