@@ -173,15 +173,14 @@ std::string_view symbol(Unit unit) {
   return "";
 }
 
-Format format_from(std::string_view name) {
+Format format_from(std::string_view name, std::vector<std::string> also_known) {
   static constexpr std::pair<const char*, Format> kFormats[] = {
       {"table", Format::text}, {"md", Format::markdown}, {"csv", Format::csv}, {"json", Format::json}};
-  std::vector<std::string> known;
   for (const auto& [word, format] : kFormats) {
     if (name == word) return format;
-    known.emplace_back(word);
+    also_known.emplace_back(word);
   }
-  fail(ErrorKind::usage, unknown_name("format", name, known));
+  fail(ErrorKind::usage, unknown_name("format", name, also_known));
 }
 
 std::string exact(double value) {

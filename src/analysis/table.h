@@ -40,8 +40,8 @@ struct Table {
 std::vector<std::string> counted_notes(const Table& table);
 
 enum class Format { text, markdown, csv, json };
-// "table", "md", "csv", "json"; throws Error(usage) on another name.
-Format format_from(std::string_view name);
+// "table", "md", "csv", "json"; throws Error(usage) on another name, with the nearest of these and `also_known`.
+Format format_from(std::string_view name, std::vector<std::string> also_known = {});
 
 std::string to_text(const Table& table);        // aligned; control characters become '?'
 std::string to_markdown(const Table& table);    // CommonMark with pipes escaped

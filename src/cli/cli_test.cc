@@ -103,6 +103,12 @@ TEST_F(CommandLine, ReportOfNothingIsRefused) {
   EXPECT_FALSE(std::filesystem::exists(path("r.html")));
 }
 
+TEST_F(CommandLine, ReportOffersItsOwnFormatAmongTheOthers) {
+  const std::string results = path("r").string();
+  EXPECT_THAT(tbd({"report", results, "--format", "markdown"}).err, HasSubstr("known: html, table, md, csv, json"));
+  EXPECT_THAT(tbd({"report", results, "--format", "htm"}).err, HasSubstr("did you mean 'html'"));
+}
+
 TEST_F(CommandLine, DescribePrintsOneJsonLine) {
   const Said said = tbd({"describe", "resnet50", "--json"});
   ASSERT_EQ(said.code, kDone) << said.err;

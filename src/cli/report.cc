@@ -51,7 +51,7 @@ class Report final : public Command {
       if (!quiet_) context.err << "report: " << out.string() << "\n";
       return kDone;
     }
-    const Format format = json_ ? Format::json : format_from(format_);
+    const Format format = json_ ? Format::json : format_from(format_, {"html"});
     const Reported found = read_for_report(context, paths, quiet_);
     if (format == Format::csv && is_folder_name(out_)) {
       write_csv(report_csv_files(found.input()));
