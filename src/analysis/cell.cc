@@ -351,10 +351,11 @@ Quotient quotient(const Measured& numerator, const Measured& denominator) {
   return out;
 }
 
-Quotient speed_ratio(const CellResult& a, const CellResult& b) {
-  const std::optional<Comparison> compared = compare_launches(a, b);
-  if (!compared || !compared->ratio.interval) return quotient(a["throughput"], b["throughput"]);
-  return {compared->ratio.value, compared->ratio.interval->low, compared->ratio.interval->high};
+Quotient speed_ratio(const CellResult& a, const CellResult& b) { return speed_ratio(a, b, compare_launches(a, b)); }
+
+Quotient speed_ratio(const CellResult& a, const CellResult& b, const std::optional<Comparison>& launches) {
+  if (!launches || !launches->ratio.interval) return quotient(a["throughput"], b["throughput"]);
+  return {launches->ratio.value, launches->ratio.interval->low, launches->ratio.interval->high};
 }
 
 CellResult summarize(const RunView& run) {

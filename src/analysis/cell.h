@@ -74,6 +74,8 @@ struct Quotient {
 Quotient quotient(const Measured& numerator, const Measured& denominator);
 // X_a / X_b: of their launches where both have several, else the quotient of the two throughputs.
 Quotient speed_ratio(const CellResult& a, const CellResult& b);
+// By a comparison of their launches of the caller's.
+Quotient speed_ratio(const CellResult& a, const CellResult& b, const std::optional<Comparison>& launches);
 
 // One object with the keys of the machine interface (docs/metrics.md), seconds, bytes, counts, fractions. What is null
 // has its reason under the same key in `reasons`.

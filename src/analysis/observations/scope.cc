@@ -142,9 +142,7 @@ std::optional<Comparison> compare_points(const SweepPoint& a, const SweepPoint& 
 
 Ranged speed(const SweepPoint& a, const SweepPoint& b) {
   const std::optional<Comparison> launches = compare_points(a, b);
-  const bool by_launches = launches && launches->ratio.interval;
-  Ranged ratio = ranged(quotient(a.throughput(), b.throughput()));
-  if (by_launches) ratio = {launches->ratio.value, launches->ratio.interval->low, launches->ratio.interval->high};
+  Ranged ratio = ranged(speed_ratio(a.cell, b.cell, launches));
   if (!(launches && launches->ratio.paired) && !(a.bounded && b.bounded)) ratio.low = ratio.high = std::nullopt;
   return ratio;
 }
