@@ -63,7 +63,7 @@ std::vector<TableCell> launchers_row(const RunnerSettings& settings) {
 
 // Each word of the axis; the first is what a worker has by itself.
 void add_allocator_rows(const RunnerSettings& settings, Table& table) {
-  const std::vector<std::string> folders = library_folders(settings.environment, settings.cache.string());
+  const std::vector<std::string> folders = library_folders(settings);
   for (const Allocator& allocator : Allocator::kKnown) {
     if (allocator == Allocator::kStock) continue;
     const std::optional<std::string> library = allocator_library(allocator, folders);

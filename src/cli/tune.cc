@@ -81,7 +81,7 @@ std::vector<StepLoss> step_losses(const Profile& profile) {
 
 // What a person writes before the command of a program; empty where the allocator is not here.
 std::string own_allocator(const Allocator& allocator, const RunnerSettings& settings) {
-  const std::vector<std::string> folders = library_folders(settings.environment, settings.cache.string());
+  const std::vector<std::string> folders = library_folders(settings);
   if (!allocator_absence(allocator, folders).empty()) return "";
   return allocator_line(allocator, {}, folders);
 }

@@ -416,7 +416,7 @@ class LaunchRun {
   // What the allocator was told, in which home folders read "~".
   Environment recorded_variables() const {
     Environment set = allocator_variables(prepared_.cell.allocator, allowed_environment(settings_.environment),
-                                          library_folders(settings_.environment, settings_.cache.string()));
+                                          library_folders(settings_));
     if (const auto home = settings_.environment.find("HOME"); home != settings_.environment.end()) set.insert(*home);
     return allowed_variables(set);
   }

@@ -202,8 +202,7 @@ void find_its_worker(PreparedCell& prepared, const RunnerSettings& settings) {
 
 // An allocator that is not installed.
 void find_its_allocator(PreparedCell& prepared, const RunnerSettings& settings) {
-  const std::string absence =
-      allocator_absence(prepared.cell.allocator, library_folders(settings.environment, settings.cache.string()));
+  const std::string absence = allocator_absence(prepared.cell.allocator, library_folders(settings));
   if (!absence.empty()) prepared.refused = Outcome{.kind = OutcomeKind::unavailable, .reason = absence, .repro = ""};
 }
 
@@ -312,8 +311,7 @@ std::map<std::string, std::string> worker_environment(const PreparedCell& prepar
   std::map<std::string, std::string> environment = allowed_environment(settings.environment);
   for (const std::string& name : prepared.threads.unset) environment.erase(name);
   for (const auto& [name, value] : prepared.threads.environment) environment[name] = value;
-  for (const auto& [name, value] : allocator_variables(prepared.cell.allocator, environment,
-                                                       library_folders(settings.environment, settings.cache.string())))
+  for (const auto& [name, value] : allocator_variables(prepared.cell.allocator, environment, library_folders(settings)))
     environment[name] = value;
   environment.try_emplace("KINETO_LOG_LEVEL", "99");  // silences a library that looks for a GPU driver
   return prepared.cell.device == Device::kCpu ? environment : in_driver_order(environment);

@@ -2,6 +2,7 @@
 
 #include "base/files.h"
 #include "measure/environment.h"
+#include "runner/allocators.h"
 #include "runner/seats.h"
 #include "runner/worker_process.h"
 
@@ -31,6 +32,10 @@ std::map<std::string, std::string> allowed_environment(const std::map<std::strin
 
 std::string at_its_places(const std::string& line, const RunnerSettings& settings) {
   return cat(settings.launcher_words, settings.launcher_words.empty() ? "" : " ", line, settings.place_words);
+}
+
+std::vector<std::string> library_folders(const RunnerSettings& settings) {
+  return library_folders(settings.environment, settings.cache.string());
 }
 
 bool run_on_one_machine(const RunnerSettings& settings, int64_t workers) {

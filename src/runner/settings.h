@@ -54,6 +54,9 @@ std::string at_its_places(const std::string& line, const RunnerSettings& setting
 // taken to be other machines.
 bool run_on_one_machine(const RunnerSettings& settings, int64_t workers);
 
+// Where this program finds libraries of allocators (runner/allocators.h).
+std::vector<std::string> library_folders(const RunnerSettings& settings);
+
 // The variables that a worker inherits: PATH, HOME, TMPDIR, LANG, LC_*, and those of docs/measurement-host.md.
 std::map<std::string, std::string> allowed_environment(const std::map<std::string, std::string>& all);
 
