@@ -112,7 +112,8 @@ RowPair pair_of(const MeasuredRow& a, const MeasuredRow& b, const CompareOptions
     pair.verdict = Verdict::undecided;
   } else if (std::min(ratio.launches_a, ratio.launches_b) < kFewestLaunches) {
     const bool is_one = std::min(ratio.launches_a, ratio.launches_b) == 1;
-    pair.reason = cat(is_one ? "one launch" : "two launches", " on a side: launches differ, so it takes three");
+    pair.reason = cat(is_one ? "one launch" : "two launches", " on a side: launches differ, so it takes at least ",
+                      kFewestLaunches);
   } else if (pair.result->made_by_clock) {
     pair.reason = "the clock of the GPU differed: the difference is not in work per clock cycle";
   } else if (pair.verdict == Verdict::undecided) {
