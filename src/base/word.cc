@@ -22,7 +22,7 @@ Device Device::gpu(int64_t number) { return Device(cat(kGpuPrefix, number)); }
 std::optional<int64_t> Device::gpu_number() const {
   if (!text().starts_with(kGpuPrefix)) return std::nullopt;
   const std::optional<int64_t> number = parse_int(text().substr(kGpuPrefix.size()));
-  return number && *number >= 0 ? number : std::nullopt;
+  return number && *number >= 0 && gpu(*number) == *this ? number : std::nullopt;
 }
 
 void require_known(const Device& device) {

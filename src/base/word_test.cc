@@ -28,7 +28,7 @@ TEST(Word, IsItsText) {
 TEST(DeviceWord, NumbersGpus) {
   EXPECT_EQ(Device::gpu(12), Device("cuda:12"));
   EXPECT_EQ(Device("cuda:12").gpu_number(), 12);
-  for (const std::string text : {"cpu", "auto", "", "cuda", "cuda:", "cuda:-1", "cuda:x", "gpu:0"})
+  for (const std::string text : {"cpu", "auto", "", "cuda", "cuda:", "cuda:-1", "cuda:x", "cuda:00", "gpu:0"})
     EXPECT_EQ(Device(text).gpu_number(), std::nullopt) << text;
 }
 

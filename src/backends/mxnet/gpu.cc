@@ -31,8 +31,6 @@ const Gpus& gpus() {
   return found;
 }
 
-Device device_of(int64_t index) { return Device::gpu(index); }
-
 std::string in_words(int capability) { return cat(capability / 10, ".", capability % 10); }
 
 }  // namespace
@@ -46,13 +44,13 @@ std::string why_code_does_not_fit(int capability) {
 std::vector<Device> usable_gpus() {
   std::vector<Device> out;
   for (const auto& [index, reason] : gpus().reasons)
-    if (reason.empty()) out.push_back(device_of(index));
+    if (reason.empty()) out.push_back(Device::gpu(index));
   return out;
 }
 
 int64_t gpu_index(const Device& device) {
   for (const auto& [index, reason] : gpus().reasons) {
-    if (device != device_of(index)) continue;
+    if (device != Device::gpu(index)) continue;
     if (reason.empty()) return index;
     fail(ErrorKind::unsupported, "mxnet cannot train on device '", device, "': ", reason);
   }
