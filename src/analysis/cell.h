@@ -74,7 +74,7 @@ struct Quotient {
 Quotient quotient(const Measured& numerator, const Measured& denominator);
 // X_a / X_b: of their launches where both have several, else the quotient of the two throughputs.
 Quotient speed_ratio(const CellResult& a, const CellResult& b);
-// By a comparison of their launches of the caller's.
+// By the caller's comparison of their launches.
 Quotient speed_ratio(const CellResult& a, const CellResult& b, const std::optional<Comparison>& launches);
 
 // One object with the keys of the machine interface (docs/metrics.md), seconds, bytes, counts, fractions. What is null
