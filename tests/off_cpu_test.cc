@@ -9,7 +9,9 @@
 #include "analysis/profile/profile.h"
 #include "base/files.h"
 #include "built_workers.h"
+#include "measure/clock.h"
 #include "measure/cores.h"
+#include "measure/host_sampler.h"
 #include "measure/switch_recorder.h"
 #include "measure/testing_competitor.h"
 #include "record/reader.h"
@@ -26,6 +28,9 @@ struct StepSums {
   double running() const { return window - off_cpu - step_loop_waiting; }
   double slack() const { return 0.05 * run_queue_wait + 0.001 * window; }
 };
+
+// Of 10 ms each, from all processors of this machine; 0 where the kernel does not say.
+int64_t stolen_ticks() { return StealSampler().read_ticks(now_ns()).value_or(0); }
 
 StepSums steps_of(const Record& record) {
   const Profile profile = profile_of(record).value();
@@ -86,11 +91,15 @@ TEST_F(OffCpu, MeasuresTimeLostToASharedProcessor) {
   expect_accounts_agree(steps);
 }
 
-// The host of a virtual machine may take its processor away for a moment. The thread runs all the while for the trace,
-// and for its CPU time does not; /proc/stat counts it in 10 ms, more than is at stake. It only adds, and not each time.
+// What the host takes from a virtual machine is running time to the trace, but not CPU time to the kernel. Launches in
+// which it took some are repeated until they agree; where it took none, the first one must.
 TEST_F(OffCpu, AccountsAgreeWithoutLoad) {
-  StepSums steps = traced();
-  for (int again = 0; again < 7 && steps.running() > steps.cpu + steps.slack(); ++again) steps = traced();
+  StepSums steps;
+  for (int launch = 0; launch < 8; ++launch) {
+    const int64_t before = stolen_ticks();
+    steps = traced();
+    if (stolen_ticks() == before || steps.running() <= steps.cpu + steps.slack()) break;
+  }
   expect_accounts_agree(steps);
 }
 
