@@ -161,6 +161,8 @@ struct Record {
 
 // The last launch of this pass; nullptr without one. Its files lie in launch_folder.
 const Launch* last_launch(const Record& record, const Pass& pass);
+// Other work disturbed it so much that another launch was wanted, by the evidence of the kernel (`host.repeat`).
+bool is_disturbed(const LaunchInfo& launch);
 std::filesystem::path launch_folder(const Record& record, const Launch& launch);
 // Where the worker left its own files: there or, one of several, in the folder of its rank.
 std::filesystem::path worker_folder(const Record& record, const Launch& launch, int64_t rank = 0);

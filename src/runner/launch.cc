@@ -392,7 +392,7 @@ class LaunchRun {
     result_.info = with_facts(result_.info, launch_of_world(ranks, shared_cores()));
     result_.info.outcome = outcome;
     note_padding();
-    result_.disturbed = maybe<bool>(result_.info.host, "repeat").value_or(false) && !is_oversubscribed();
+    result_.disturbed = is_disturbed(result_.info) && !is_oversubscribed();
     if (result_.info.host->contains("process")) {
       result_.worker["process"] = result_.info.host["process"];
       result_.worker["process"]["allocator_variables"] = recorded_variables();
