@@ -18,6 +18,17 @@ std::optional<double> known_quotient(std::optional<double> a, std::optional<doub
   return *a / *b;
 }
 
+// Of the untraced steps beside the traced ones.
+std::vector<CounterRow> untraced_counts(const Record& record, const Launch& launch) {
+  const std::filesystem::path file = worker_folder(record, launch) / "counters.csv";
+  if (!launch.info.traced || !std::filesystem::exists(file)) return {};
+  std::set<int64_t> wanted;
+  for (const size_t i : untraced_beside(launch)) wanted.insert(launch.steps[i].step);
+  std::vector<CounterRow> rows = read_counters(file);
+  std::erase_if(rows, [&](const CounterRow& row) { return !wanted.contains(row.step); });
+  return rows;
+}
+
 void add_support(CounterUse& use, const LaunchInfo& info) {
   const Json counters = info.host->value("counters", Json::object());
   use.with_kernel = counters.value("with_kernel", true);
@@ -74,16 +85,17 @@ std::optional<double> CounterUse::miss_bytes() const {
   return *misses * static_cast<double>(*cache_line_bytes);
 }
 
-std::optional<CounterUse> counter_use(const Record& record, const Launch& launch) {
-  const std::filesystem::path file = worker_folder(record, launch) / "counters.csv";
-  if (!launch.info.traced || !std::filesystem::exists(file)) return std::nullopt;
-  std::set<int64_t> wanted;
-  for (const size_t i : untraced_beside(launch)) wanted.insert(launch.steps[i].step);
-  std::vector<CounterRow> rows = read_counters(file);
-  std::erase_if(rows, [&](const CounterRow& row) { return !wanted.contains(row.step); });
+std::optional<CounterUse> counter_use(const Record& record, std::span<const Launch* const> launches) {
+  CounterUse use;
+  std::vector<CounterRow> rows;
+  for (const Launch* launch : launches) {
+    const std::vector<CounterRow> counted = untraced_counts(record, *launch);
+    if (counted.empty()) continue;
+    add_support(use, launch->info);
+    rows.insert(rows.end(), counted.begin(), counted.end());
+  }
   if (rows.empty()) return std::nullopt;
-  CounterUse use{.steps = static_cast<int64_t>(rows.size())};
-  add_support(use, launch.info);
+  use.steps = std::ssize(rows);
   add_means(use, rows);
   return use;
 }

@@ -2,6 +2,7 @@
 #pragma once
 #include <array>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "analysis/table.h"
@@ -24,8 +25,9 @@ struct CounterUse {
   std::optional<double> clock_rate() const;
   std::optional<double> miss_bytes() const;  // misses times the line of a cache
 };
-// nullopt where the launch has no counters.csv, or none of those steps. Throws Error(invalid) as read_counters.
-std::optional<CounterUse> counter_use(const Record& record, const Launch& launch);
+// Of these launches together. nullopt where none has a counters.csv with such steps. Throws Error(invalid) as
+// read_counters.
+std::optional<CounterUse> counter_use(const Record& record, std::span<const Launch* const> launches);
 
 Table counter_table(const CounterUse& use);
 Json to_json(const CounterUse& use);  // numbers a step, null where unknown, and why

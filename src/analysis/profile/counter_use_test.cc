@@ -33,7 +33,7 @@ class CounterUseTest : public testing::Test {
   }
   Json& host() { return launch().info.host["counters"]; }
   Launch& launch() { return sample_->record.launches[0]; }
-  std::optional<CounterUse> use() { return counter_use(sample_->record, launch()); }
+  std::optional<CounterUse> use() { return counter_use(sample_->record, std::vector<const Launch*>{&launch()}); }
 
   std::unique_ptr<sample::Made> sample_ = made();
 };

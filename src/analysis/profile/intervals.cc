@@ -14,7 +14,41 @@ std::span<const Activity> from(std::span<const Activity> activities, TimeSpan sp
   return {activities.begin(), end};
 }
 
-Interval scaled(Interval interval, double by) { return {interval.low * by, interval.high * by}; }
+// The interval of `middle`, moved to `value` with its shape kept.
+std::optional<Interval> around(double value, const std::optional<Interval>& interval, double middle) {
+  if (!interval) return std::nullopt;
+  return Interval{interval->low * value / middle, interval->high * value / middle};
+}
+
+// Of one launch.
+struct LaunchSteps {
+  std::vector<double> times, work;
+};
+
+bool positive(const std::vector<LaunchSteps>& launches) {
+  const auto all = [](const std::vector<double>& x) {
+    return !x.empty() && std::ranges::all_of(x, [](double v) { return v > 0; });
+  };
+  return !launches.empty() &&
+         std::ranges::all_of(launches, [&](const LaunchSteps& each) { return all(each.times) && all(each.work); });
+}
+
+// Of `value`, which is the ratio of their totals, work over time, but for a factor.
+std::optional<Interval> interval_of(double value, const std::vector<LaunchSteps>& launches) {
+  LaunchSteps all;
+  std::vector<Throughput> each;
+  for (const LaunchSteps& launch : launches) {
+    all.times.insert(all.times.end(), launch.times.begin(), launch.times.end());
+    all.work.insert(all.work.end(), launch.work.begin(), launch.work.end());
+    each.push_back(throughput(launch.times, launch.work));
+  }
+  if (std::ssize(launches) < kFewestLaunches) {
+    const Throughput steps = throughput(all.times, all.work);
+    return around(value, steps.interval, steps.value);
+  }
+  const LaunchesThroughput between = combined(each);
+  return around(value, between.interval, between.value);
+}
 
 }  // namespace
 
@@ -37,27 +71,29 @@ std::vector<StepUse> step_use(const RankEvents& rank, const std::vector<TimeSpan
 }
 
 ProfileIntervals intervals_of(const Profile& profile) {
-  std::vector<double> times, busy;
-  for (const StepUse& use : profile.step_use) {
-    times.push_back(use.seconds);
-    busy.push_back(use.busy_seconds);
+  std::vector<LaunchSteps> compute, active, window;
+  double seconds = 0, busy_seconds = 0;
+  for (const std::vector<StepUse>& launch : profile.step_use) {
+    std::vector<double> times, busy;
+    for (const StepUse& use : launch) {
+      times.push_back(use.seconds);
+      busy.push_back(use.busy_seconds);
+      seconds += use.seconds;
+      busy_seconds += use.busy_seconds;
+    }
+    const std::vector<double> ones(launch.size(), 1.0);
+    compute.push_back({times, busy});
+    active.push_back({busy, ones});
+    window.push_back({times, ones});
   }
   ProfileIntervals out;
-  const auto positive = [](const std::vector<double>& x) {
-    return !x.empty() && std::ranges::all_of(x, [](double v) { return v > 0; });
-  };
-  if (!positive(times) || !positive(busy)) return out;
-  out.compute = throughput(times, busy).interval;
+  if (!positive(compute)) return out;
+  out.compute = interval_of(busy_seconds / seconds, compute);
   if (out.compute) out.compute->high = std::min(1.0, out.compute->high);
   if (profile.flops.empty() || !(profile.flops.front().flops > 0)) return out;
   const FlopUse& use = profile.flops.front();
-  const auto of = [](const std::vector<double>& x, std::optional<double> value) -> std::optional<Interval> {
-    const Throughput rate = throughput(x, 1.0);
-    if (!value || !rate.interval) return std::nullopt;
-    return scaled(*rate.interval, *value / rate.value);
-  };
-  out.active = of(busy, use.active);
-  out.window = of(times, use.window);
+  if (use.active) out.active = interval_of(*use.active, active);
+  if (use.window) out.window = interval_of(*use.window, window);
   return out;
 }
 

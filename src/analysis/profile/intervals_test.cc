@@ -11,15 +11,19 @@
 namespace tbd {
 namespace {
 
-Profile profile_with(const std::vector<StepUse>& steps) {
+using Steps = std::vector<StepUse>;
+
+Profile of_launches(const std::vector<Steps>& launches) {
   Profile profile;
-  double time = 0, busy = 0;
-  for (const StepUse& use : steps) {
-    time += use.seconds;
-    busy += use.busy_seconds;
-  }
-  profile.step_use = steps;
-  const double flops = 1e9 * static_cast<double>(steps.size());
+  double time = 0, busy = 0, steps = 0;
+  for (const Steps& launch : launches)
+    for (const StepUse& use : launch) {
+      time += use.seconds;
+      busy += use.busy_seconds;
+      ++steps;
+    }
+  profile.step_use = launches;
+  const double flops = 1e9 * steps;
   profile.flops.push_back({.type = "fp32",
                            .flops = flops,
                            .active = flops / (1e10 * busy),
@@ -27,6 +31,8 @@ Profile profile_with(const std::vector<StepUse>& steps) {
                            .active_of_product = {}});
   return profile;
 }
+
+Profile profile_with(const Steps& steps) { return of_launches({steps}); }
 
 TEST(UseIntervals, MatchTheClosedFormForFewSteps) {
   const std::vector<StepUse> steps = {{1.0, 0.8}, {1.1, 0.9}, {0.9, 0.75}, {1.05, 0.8}};
@@ -76,12 +82,49 @@ TEST(UseIntervals, CoverTheTrueShare) {
   EXPECT_GE(covered, 384) << "of 400: 96 %";
 }
 
+TEST(UseIntervals, OfTwoLaunchesAreOfTheirStepsTogether) {
+  const Steps a = {{1.0, 0.8}, {1.1, 0.9}}, b = {{0.9, 0.75}, {1.05, 0.8}};
+  const auto two = intervals_of(of_launches({a, b})).compute,
+             one = intervals_of(profile_with({a[0], a[1], b[0], b[1]})).compute;
+  EXPECT_DOUBLE_EQ(two->low, one->low);
+  EXPECT_DOUBLE_EQ(two->high, one->high);
+}
+
+// Steps of one launch repeat each other, launches do not.
+TEST(UseIntervals, OfThreeLaunchesSayHowLaunchesDiffer) {
+  const auto launch = [](double share) { return Steps(5, {1.0, share}); };
+  const auto found = intervals_of(of_launches({launch(0.6), launch(0.62), launch(0.64)})).compute;
+  const std::vector<double> logs = {std::log(0.6), std::log(0.62), std::log(0.64)};
+  const double mean = (logs[0] + logs[1] + logs[2]) / 3;
+  double squares = 0;
+  for (const double x : logs) squares += (x - mean) * (x - mean);
+  const double half = student_t_quantile(0.975, 2) * std::sqrt(squares / 2) * std::sqrt(2.0 / 3);
+  EXPECT_NEAR(found->low, 0.62 * std::exp(-half), 1e-12);
+  EXPECT_NEAR(found->high, 0.62 * std::exp(half), 1e-12);
+}
+
+TEST(UseIntervals, CoverTheTrueShareOverLaunches) {
+  int covered = 0;
+  for (uint32_t repeat = 0; repeat < 400; ++repeat) {
+    const Philox noise(12, "launches", repeat);
+    std::vector<Steps> launches;
+    for (uint64_t l = 0; l < 3; ++l) {
+      const double share = 0.7 * std::exp(0.02 * noise.normal(100 + l));
+      launches.emplace_back();
+      for (uint64_t i = 0; i < 5; ++i) launches.back().push_back({1, share + 0.001 * noise.normal(10 * l + i)});
+    }
+    covered += intervals_of(of_launches(launches)).compute->contains(0.7);
+  }
+  EXPECT_GE(covered, 384) << "of 400: 96 %";
+}
+
 TEST(StepsOfAProfile, SumToWindowAndBusyTime) {
   const auto sample = sample::made();
   const Profile profile = *profile_of(sample->record);
-  ASSERT_EQ(profile.step_use.size(), 2u);
+  ASSERT_EQ(profile.step_use.size(), 1u);
+  ASSERT_EQ(profile.step_use[0].size(), 2u);
   double time = 0, busy = 0;
-  for (const StepUse& use : profile.step_use) {
+  for (const StepUse& use : profile.step_use[0]) {
     time += use.seconds;
     busy += use.busy_seconds;
   }

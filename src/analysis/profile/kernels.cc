@@ -18,15 +18,10 @@ struct KernelWork {
 using NodePass = std::pair<std::string, std::string>;   // node, direction
 using KernelTimes = std::map<std::string, KernelWork>;  // by name
 
-bool inside(const std::vector<TimeSpan>& windows, int64_t begin) {
-  return std::ranges::any_of(windows, [&](TimeSpan w) { return begin >= w.begin && begin < w.end; });
-}
-
-std::map<NodePass, KernelTimes> kernel_times(const RankEvents& rank, const std::vector<TimeSpan>& windows) {
-  const Trace& trace = *rank.trace;
-  std::map<NodePass, KernelTimes> times;
-  for (const Activity& activity : rank.activities) {
-    if (activity.cls == DeviceClass::copy || !inside(windows, activity.begin)) continue;
+void add_times(const TracedSteps& launch, std::map<NodePass, KernelTimes>& times) {
+  const Trace& trace = launch.trace;
+  for (const Activity& activity : launch.rank.activities) {
+    if (activity.cls == DeviceClass::copy || !begins_inside(launch.windows, activity.begin)) continue;
     const std::string node(trace.strings()[named_work(trace, activity.event).node]);
     KernelTimes& kernels = times[{node, direction_of(trace.phases()[activity.event])}];
     KernelWork& work = kernels[std::string(trace.name(activity.event))];
@@ -34,7 +29,6 @@ std::map<NodePass, KernelTimes> kernel_times(const RankEvents& rank, const std::
     work.ns += activity.end - activity.begin;
     work.layout = activity.cls == DeviceClass::layout;
   }
-  return times;
 }
 
 // Of the node's time, that of the kernels which its FLOPs are charged to.
@@ -75,13 +69,15 @@ std::string direction_text(const std::set<std::string>& directions) {
 
 }  // namespace
 
-std::vector<ProfileKernel> profile_kernels(const RankEvents& rank, const std::vector<TimeSpan>& windows, int64_t steps,
-                                           const RunInfo& run, const Roofs& roofs) {
-  if (!rank.on_device) return {};
+std::vector<ProfileKernel> profile_kernels(const TracedLaunches& launches, int64_t steps, const RunInfo& run,
+                                           const Roofs& roofs) {
+  std::map<NodePass, KernelTimes> times;
+  for (const auto& launch : launches)
+    if (launch->rank.on_device) add_times(*launch, times);
   const std::map<std::string, NodeCosts> costs = costs_by_node(run);
   std::map<std::string, ProfileKernel> by_name;
   std::map<std::string, std::set<std::string>> directions, nodes;
-  for (const auto& [key, kernels] : kernel_times(rank, windows)) {
+  for (const auto& [key, kernels] : times) {
     const auto& [node, direction] = key;
     const auto cost = costs.find(node);
     const bool layout_too = charged_time(kernels, false) == 0;

@@ -20,13 +20,10 @@ struct NodeTime {
 
 using NodeKey = std::pair<std::string, std::string>;  // node, direction
 
-std::map<NodeKey, NodeTime> times_by_node(const RankEvents& rank, const std::vector<TimeSpan>& windows) {
-  const Trace& trace = *rank.trace;
-  std::map<NodeKey, NodeTime> times;
-  for (const Activity& activity : rank.activities) {
-    const bool inside =
-        std::ranges::any_of(windows, [&](TimeSpan w) { return activity.begin >= w.begin && activity.begin < w.end; });
-    if (!inside) continue;
+void add_times(const TracedSteps& launch, std::map<NodeKey, NodeTime>& times) {
+  const Trace& trace = launch.trace;
+  for (const Activity& activity : launch.rank.activities) {
+    if (!begins_inside(launch.windows, activity.begin)) continue;
     const NamedWork work = named_work(trace, activity.event);
     const std::string node(trace.strings()[work.node]);
     NodeTime& time = times[{node, direction_of(trace.phases()[activity.event])}];
@@ -38,7 +35,6 @@ std::map<NodeKey, NodeTime> times_by_node(const RankEvents& rank, const std::vec
     main.runs += !activity.resumed;
     if (main.shapes.empty()) main.shapes = std::string(trace.strings()[work.shapes]);
   }
-  return times;
 }
 
 bool is_vector_type(const std::string& type) { return type == "fp32" || type == "fp64"; }
@@ -99,12 +95,14 @@ std::optional<double> ProfileOp::intensity() const {
   return static_cast<double>(flop_model + flop_simd) / static_cast<double>(bytes);
 }
 
-std::vector<ProfileOp> profile_ops(const RankEvents& rank, const std::vector<TimeSpan>& windows, int64_t steps,
-                                   const RunInfo& run, const Roofs& roofs) {
+std::vector<ProfileOp> profile_ops(const TracedLaunches& launches, int64_t steps, const RunInfo& run,
+                                   const Roofs& roofs) {
+  std::map<NodeKey, NodeTime> times;
+  for (const auto& launch : launches) add_times(*launch, times);
   const std::map<std::string, NodeCosts> costs = costs_by_node(run);
   std::map<std::tuple<std::string, std::string, int64_t, int64_t, int64_t, std::string>, ProfileOp> groups;
   std::map<std::tuple<std::string, std::string, int64_t, int64_t, int64_t, std::string>, int64_t> main_ns;
-  for (const auto& [key, time] : times_by_node(rank, windows)) {
+  for (const auto& [key, time] : times) {
     const auto& [node, direction] = key;
     const auto cost = costs.find(node);
     const OpCost counted = cost != costs.end() ? cost->second.of(direction) : OpCost{};

@@ -8,7 +8,7 @@
 
 namespace tbd {
 
-// The traced steps of a record that are looked at.
+// The steps of a traced launch that are looked at.
 struct TracedSteps {
   const Launch* launch = nullptr;
   Trace trace;
@@ -16,7 +16,11 @@ struct TracedSteps {
   Launches launches;
   std::vector<TimeSpan> windows;  // may be none
 };
-// Of the last launch of pass trace; nullptr without one that left a trace. Throws Error(invalid) when it is damaged.
+using TracedLaunches = std::vector<std::unique_ptr<TracedSteps>>;
+// Of each launch of pass trace that left a trace, by number, without those that other work disturbed so much that
+// another was wanted, unless all were. Throws Error(invalid) where one is damaged.
+TracedLaunches traced_launches(const Record& record);
+// Of the last of them; nullptr without one.
 std::unique_ptr<TracedSteps> traced_steps(const Record& record);
 
 // Places in launch.steps of the untraced steps before and after each window, as many as it has, less those next to a
@@ -32,12 +36,12 @@ struct NodeCosts {
 std::map<std::string, NodeCosts> costs_by_node(const RunInfo& run);
 
 // Kernels and collectives that begin in the windows, by name. Empty where the processor is the device.
-std::vector<ProfileKernel> profile_kernels(const RankEvents& rank, const std::vector<TimeSpan>& windows, int64_t steps,
-                                           const RunInfo& run, const Roofs& roofs);
+std::vector<ProfileKernel> profile_kernels(const TracedLaunches& launches, int64_t steps, const RunInfo& run,
+                                           const Roofs& roofs);
 
 // Activities that begin in the windows, by node and direction, then nodes of one kind with equal costs as one.
-std::vector<ProfileOp> profile_ops(const RankEvents& rank, const std::vector<TimeSpan>& windows, int64_t steps,
-                                   const RunInfo& run, const Roofs& roofs);
+std::vector<ProfileOp> profile_ops(const TracedLaunches& launches, int64_t steps, const RunInfo& run,
+                                   const Roofs& roofs);
 // Utilization by math type, from the FLOPs of the nodes: vector types count elementwise work, too.
 void add_flops(Profile& profile, const RunInfo& run, const Roofs& roofs);
 // Ideal, system time, layout, kernel inefficiency, exposed communication, copies, idle causes.

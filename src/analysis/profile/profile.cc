@@ -42,14 +42,17 @@ std::vector<size_t> steps_of_side(const Launch& launch, bool traced) {
   return places;
 }
 
-StepSides sides_of(const Launch& launch) {
-  const auto times = [&](bool traced) {
-    std::vector<double> out;
+StepSides sides_of(const TracedLaunches& launches) {
+  StepSides sides;
+  const auto add = [](const Launch& launch, bool traced, std::vector<double>& times) {
     for (const size_t i : steps_of_side(launch, traced))
-      out.push_back(1e-9 * static_cast<double>(launch.steps[i].completed_ns - launch.steps[i - 1].completed_ns));
-    return out;
+      times.push_back(1e-9 * static_cast<double>(launch.steps[i].completed_ns - launch.steps[i - 1].completed_ns));
   };
-  return {.traced = times(true), .untraced = times(false)};
+  for (const auto& each : launches) {
+    add(*each->launch, true, sides.traced);
+    add(*each->launch, false, sides.untraced);
+  }
+  return sides;
 }
 
 std::vector<double> inverse(const std::vector<double>& times) {
@@ -58,8 +61,8 @@ std::vector<double> inverse(const std::vector<double>& times) {
   return out;
 }
 
-void add_overhead(Profile& profile, const Record& record, const Launch& launch) {
-  const StepSides sides = sides_of(launch);
+void add_overhead(Profile& profile, const Record& record, const TracedLaunches& launches) {
+  const StepSides sides = sides_of(launches);
   if (sides.traced.empty() || sides.untraced.empty()) return;
   profile.overhead = ratio(inverse(sides.untraced), inverse(sides.traced));
   if (profile.overhead->value > kUseless)
@@ -74,52 +77,64 @@ void add_overhead(Profile& profile, const Record& record, const Launch& launch) 
   if (clean.empty()) return;
   profile.agreement = median(sides.untraced) / median(clean);
   if (std::abs(*profile.agreement - 1) > kDisagreement)
-    profile.notes.push_back(cat("Inconsistent: untraced steps of this launch took ", significant(*profile.agreement, 3),
-                                " of those of the clean launches."));
+    profile.notes.push_back(cat("Inconsistent: untraced steps of ",
+                                launches.size() == 1 ? "this launch" : "the traced launches", " took ",
+                                significant(*profile.agreement, 3), " of those of the clean launches."));
+}
+
+std::vector<const Launch*> launches_of(const TracedLaunches& traced) {
+  std::vector<const Launch*> out;
+  for (const auto& each : traced) out.push_back(each->launch);
+  return out;
 }
 
 // Of the traced windows, without the first and the last step of each.
-std::vector<StepRow> inner_steps(const Launch& launch) {
+bool is_inner(const Launch& launch, const StepRow& row) {
+  return std::ranges::any_of(*launch.info.traced, [&](const auto& w) { return row.step > w[0] && row.step < w[1]; });
+}
+
+std::vector<StepRow> inner_steps(const TracedLaunches& launches) {
   std::vector<StepRow> out;
-  std::ranges::copy_if(launch.steps, std::back_inserter(out), [&](const StepRow& row) {
-    return std::ranges::any_of(*launch.info.traced, [&](const auto& w) { return row.step > w[0] && row.step < w[1]; });
-  });
+  for (const auto& each : launches)
+    std::ranges::copy_if(each->launch->steps, std::back_inserter(out),
+                         [&](const StepRow& row) { return is_inner(*each->launch, row); });
   return out;
 }
 
 // What the process used in the traced steps, by the columns of steps.csv.
-void add_host(Profile& profile, const Launch& launch) {
+void add_host(Profile& profile, const TracedLaunches& launches) {
   int64_t user = 0, system = 0, faults = 0, wall = 0, steps = 0;
-  for (size_t i = 1; i < launch.steps.size(); ++i) {
-    const StepRow& row = launch.steps[i];
-    const bool inner =
-        std::ranges::any_of(*launch.info.traced, [&](const auto& w) { return row.step > w[0] && row.step < w[1]; });
-    if (!inner) continue;
-    if (!row.user_cpu_ns || !row.system_cpu_ns) return;
-    user += *row.user_cpu_ns;
-    system += *row.system_cpu_ns;
-    faults += row.minor_faults.value_or(0);
-    ++steps;
-    wall += row.completed_ns - launch.steps[i - 1].completed_ns;
+  for (const auto& each : launches) {
+    const std::vector<StepRow>& rows = each->launch->steps;
+    for (size_t i = 1; i < rows.size(); ++i) {
+      const StepRow& row = rows[i];
+      if (!is_inner(*each->launch, row)) continue;
+      if (!row.user_cpu_ns || !row.system_cpu_ns) return;
+      user += *row.user_cpu_ns;
+      system += *row.system_cpu_ns;
+      faults += row.minor_faults.value_or(0);
+      ++steps;
+      wall += row.completed_ns - rows[i - 1].completed_ns;
+    }
   }
   if (steps == 0 || user + system <= 0) return;
   profile.system_share = static_cast<double>(system) / static_cast<double>(user + system);
   profile.minor_faults = static_cast<double>(faults) / static_cast<double>(steps);
-  profile.cores = launch.info.cores;
+  profile.cores = launches.back()->launch->info.cores;
   if (profile.cores && *profile.cores > 0)
     profile.cpu_utilization = static_cast<double>(user + system) / (*profile.cores * static_cast<double>(wall));
 }
 
 // What the trace says of scheduling, and how long the step loop waited of its own will.
-void add_off_cpu(Profile& profile, const RankEvents& rank, const std::vector<TimeSpan>& windows) {
-  const Trace& trace = *rank.trace;
+void add_off_cpu(Profile& profile, const TracedSteps& launch) {
+  const Trace& trace = launch.trace;
   const auto fact = trace.facts.find("off-CPU");
   profile.off_cpu = fact == trace.facts.end() ? "not recorded in this trace" : fact->second;
   std::vector<Activity> waits;
   for (uint32_t i = 0; i < trace.size(); ++i)
     if (trace.kinds()[i] == EventKind::off_cpu && !is_preemption(trace.kinds()[i], trace.name(i)))
       waits.push_back({.begin = trace.begins()[i], .end = trace.end(i)});
-  for (const TimeSpan& window : windows) profile.waiting_ns += sweep(waits, window).busy();
+  for (const TimeSpan& window : launch.windows) profile.waiting_ns += sweep(waits, window).busy();
 }
 
 void add_window(Profile& profile, const RankEvents& rank, const Launches& launches, TimeSpan window) {
@@ -132,40 +147,52 @@ void add_window(Profile& profile, const RankEvents& rank, const Launches& launch
   *profile.queue += queue_use(rank, launches, causes, window);
 }
 
+void add_faults(Profile& profile, const TracedLaunches& launches) {
+  std::vector<Fault> all;
+  for (const auto& each : launches)
+    for (const Fault& fault : each->trace.faults()) {
+      const auto known = std::ranges::find(all, fault.what, &Fault::what);
+      if (known == all.end())
+        all.push_back(fault);
+      else
+        known->count += fault.count;
+    }
+  for (const Fault& fault : all) profile.notes.push_back(cat(fault.count, " ", fault.what, "."));
+}
+
+void add_launch(Profile& profile, const TracedSteps& launch) {
+  for (const TimeSpan& window : launch.windows) add_window(profile, launch.rank, launch.launches, window);
+  profile.steps += steps_in(launch.rank, launch.windows);
+  profile.step_use.push_back(step_use(launch.rank, launch.windows));
+  add_off_cpu(profile, launch);
+}
+
 // Of the first step that is looked at.
-void add_timeline(Profile& profile, const RankEvents& rank, const Launches& launches, TimeSpan window) {
-  const Trace& trace = *rank.trace;
-  const auto first =
-      std::ranges::find_if(rank.steps, [&](uint32_t step) { return trace.begins()[step] >= window.begin; });
+void add_timeline(Profile& profile, const TracedSteps& launch) {
+  const RankEvents& rank = launch.rank;
+  const Trace& trace = launch.trace;
+  const int64_t begin = launch.windows.front().begin;
+  const auto first = std::ranges::find_if(rank.steps, [&](uint32_t step) { return trace.begins()[step] >= begin; });
   if (first == rank.steps.end()) return;
   const TimeSpan step{trace.begins()[*first], trace.end(*first)};
   profile.timeline =
-      timeline_of(rank, IdleCauses(rank, launches, step), step, std::string(trace.name(*first)), kTimelineParts);
+      timeline_of(rank, IdleCauses(rank, launch.launches, step), step, std::string(trace.name(*first)), kTimelineParts);
 }
-
-}  // namespace
-
-std::filesystem::path trace_file(const Record& record, const Launch& launch, int64_t rank) {
-  return worker_folder(record, launch, rank) / "trace.tbdt";
-}
-
-namespace {
 
 // nullopt for one worker, and where a rank left no trace.
-std::optional<ExchangeProfile> exchange_profile(const Record& record) {
+std::optional<ExchangeProfile> exchange_profile(const Record& record, const Launch& launch) {
   const int64_t workers = record.run.workload.workers;
-  const Launch* launch = last_launch(record, Pass::kTrace);
-  if (workers == 1 || !launch || !launch->info.traced) return std::nullopt;
+  if (workers == 1) return std::nullopt;
   std::vector<Trace> traces;
   for (int64_t rank = 0; rank < workers; ++rank) {
-    const std::filesystem::path file = trace_file(record, *launch, rank);
+    const std::filesystem::path file = trace_file(record, launch, rank);
     if (!std::filesystem::exists(file)) return std::nullopt;
     traces.push_back(read_trace(file));
   }
   std::vector<RankEvents> ranks;
   for (int64_t rank = 0; rank < workers; ++rank)
     ranks.push_back(rank_events(traces[static_cast<size_t>(rank)], static_cast<int32_t>(rank)));
-  return exchange_between(ranks, *launch->info.traced);
+  return exchange_between(ranks, *launch.info.traced);
 }
 
 constexpr int64_t kCountedNs = 500'000'000;  // a window in which the processor time of a process can be told
@@ -190,27 +217,6 @@ void leave_out_unknown(Profile& profile) {
 
 std::vector<size_t> untraced_beside(const Launch& launch) { return steps_of_side(launch, false); }
 
-std::vector<TimeSpan> inner_windows(const RankEvents& rank, const std::vector<std::array<int64_t, 2>>& traced) {
-  std::map<std::string, TimeSpan, std::less<>> steps;
-  for (const uint32_t step : rank.steps)
-    steps[std::string(rank.trace->name(step))] = {rank.trace->begins()[step], rank.trace->end(step)};
-  std::vector<TimeSpan> windows;
-  for (const auto& [first, last] : traced) {
-    const auto begin = steps.find(cat("step ", first + 1)), end = steps.find(cat("step ", last - 1));
-    if (last - first < 2 || begin == steps.end() || end == steps.end()) continue;
-    windows.push_back({begin->second.begin, end->second.end});
-  }
-  return windows;
-}
-
-int64_t steps_in(const RankEvents& rank, const std::vector<TimeSpan>& windows) {
-  int64_t steps = 0;
-  for (const uint32_t step : rank.steps)
-    for (const TimeSpan& window : windows)
-      steps += rank.trace->begins()[step] >= window.begin && rank.trace->end(step) <= window.end;
-  return steps;
-}
-
 double Profile::compute_utilization() const {
   return static_cast<double>(masks.busy(kComputeBits)) / static_cast<double>(window_ns);
 }
@@ -233,47 +239,30 @@ double Profile::mean_utilization() const {
   return all > 0 ? weighted / all : 0;
 }
 
-std::unique_ptr<TracedSteps> traced_steps(const Record& record) {
-  const Launch* launch = last_launch(record, Pass::kTrace);
-  if (!launch || !launch->info.traced) return nullptr;
-  const std::filesystem::path file = trace_file(record, *launch);
-  if (!std::filesystem::exists(file)) return nullptr;
-  auto steps = std::make_unique<TracedSteps>();
-  steps->launch = launch;
-  steps->trace = read_trace(file);
-  steps->rank = rank_events(steps->trace, 0);
-  steps->launches = join_launches(steps->rank);
-  steps->windows = inner_windows(steps->rank, *launch->info.traced);
-  return steps;
-}
-
 std::optional<Profile> profile_of(const Record& record) {
-  const std::unique_ptr<TracedSteps> steps = traced_steps(record);
-  if (!steps) return std::nullopt;
-  const auto& [launch, trace, rank, launches, windows] = *steps;
-  const std::string file = trace_file(record, *launch).string();
-  require(!rank.activities.empty(), file, ": the trace has no op: nothing says what was busy");
-  require(!windows.empty(), file, ": none of the steps that were to be traced are there");
-
+  const TracedLaunches traced = traced_launches(record);
+  if (traced.empty()) return std::nullopt;
   Profile profile;
-  for (const TimeSpan& window : windows) add_window(profile, rank, launches, window);
-  profile.steps = steps_in(rank, windows);
-  profile.step_use = step_use(rank, windows);
-  add_off_cpu(profile, rank, windows);
-  for (const Fault& fault : trace.faults()) profile.notes.push_back(cat(fault.count, " ", fault.what, "."));
-  add_host(profile, *launch);
-  add_overhead(profile, record, *launch);
-  profile.counters = counter_use(record, *launch);
+  for (const auto& each : traced) {
+    const std::string file = trace_file(record, *each->launch).string();
+    require(!each->rank.activities.empty(), file, ": the trace has no op: nothing says what was busy");
+    require(!each->windows.empty(), file, ": none of the steps that were to be traced are there");
+    add_launch(profile, *each);
+  }
+  add_faults(profile, traced);
+  add_host(profile, traced);
+  add_overhead(profile, record, traced);
+  profile.counters = counter_use(record, launches_of(traced));
   const Roofs roofs = Roofs::of(record.run);
   RunInfo run = record.run;
-  run.ops = ops_of_step(std::move(run.ops), mean_rows(inner_steps(*launch)));
-  profile.ops = profile_ops(rank, windows, profile.steps, run, roofs);
-  profile.kernels = profile_kernels(rank, windows, profile.steps, run, roofs);
+  run.ops = ops_of_step(std::move(run.ops), mean_rows(inner_steps(traced)));
+  profile.ops = profile_ops(traced, profile.steps, run, roofs);
+  profile.kernels = profile_kernels(traced, profile.steps, run, roofs);
   add_flops(profile, run, roofs);
   add_loss(profile);
   if (record.run.workload.mode == Mode::kExternal) leave_out_unknown(profile);
-  add_timeline(profile, rank, launches, windows.front());
-  profile.exchange = exchange_profile(record);
+  add_timeline(profile, *traced.back());
+  profile.exchange = exchange_profile(record, *traced.back()->launch);
   if (profile.exchange)
     profile.notes.push_back("Times are of rank 0; FLOPs, their peaks and processor time are of all workers.");
   return profile;

@@ -91,7 +91,7 @@ struct StepUse {
 };
 
 struct Profile {
-  int64_t steps = 0;  // looked at
+  int64_t steps = 0;  // looked at, of all traced launches, as is what is summed below
   int64_t window_ns = 0;
   MaskTimes masks;                                                    // sum to the window
   CauseTimes causes{};                                                // sum to masks.idle()
@@ -100,32 +100,34 @@ struct Profile {
   std::vector<ProfileKernel> kernels;                                 // of a GPU, longest first, without copies
   std::vector<LossPart> loss;                                         // sums to window_ns
   std::vector<FlopUse> flops;                                         // of the cell's math type first
-  std::vector<StepUse> step_use;                                      // sums to the window and its busy(kComputeBits)
+  std::vector<std::vector<StepUse>> step_use;                         // by launch; sum to window and compute time
   std::optional<double> ideal_share;                                  // eta: ideal time over the window
   std::optional<double> cpu_utilization, system_share, minor_faults;  // of the traced steps; faults a step
   std::optional<double> cores;
   std::optional<CounterUse> counters;       // of the untraced steps; absent in records of workers that count nothing
   std::optional<Ratio> overhead;            // time of a traced step over that of the untraced ones beside it
-  std::optional<double> agreement;          // median untraced step of this launch over that of the clean launches
+  std::optional<double> agreement;          // median untraced step of these launches over that of the clean ones
   std::string off_cpu;                      // of how many threads scheduling is recorded, or why of none
   int64_t waiting_ns = 0;                   // the step loop's thread waited of its own will, inside ops and outside
-  std::optional<ExchangeProfile> exchange;  // of several workers
-  Timeline timeline;
-  std::vector<std::string> notes;  // what is withheld or doubtful, and why
+  std::optional<ExchangeProfile> exchange;  // of several workers, in the last launch
+  Timeline timeline;                        // of a step of the last launch
+  std::vector<std::string> notes;           // what is withheld or doubtful, and why
 
   double compute_utilization() const;
   double mean_utilization() const;         // of the cell's math type, over all ranked work, weighted by time
   std::vector<RankedWork> ranked() const;  // longest first
 };
 std::filesystem::path trace_file(const Record& record, const Launch& launch, int64_t rank = 0);
-// Of the record's last launch of pass trace, of several workers by the trace of rank 0, with the FLOPs, the peaks and
-// the processor time of all; nullopt without one that left a trace. Throws Error(invalid) when the
-// trace is damaged or has none of the steps that were to be traced. Of a program of someone's own nobody knows what its
-// ops need: a part "compute" of the loss holds the time in which they ran.
+// Of the record's launches of pass trace, of several workers by the traces of rank 0, with the FLOPs, the peaks and the
+// processor time of all; nullopt without one that left a trace. Throws Error(invalid) when a trace is damaged or has
+// none of the steps that were to be traced. Of a program of someone's own nobody knows what its ops need: a part
+// "compute" of the loss holds the time in which they ran.
 std::optional<Profile> profile_of(const Record& record);
 
-// 95 % intervals from the traced steps (docs/statistics.md: ratios of totals, residuals of the steps): of U and, for
-// the cell's math type, of F in busy time and in all time. Absent with one step, and of F without its roof.
+// 95 % intervals (docs/statistics.md): of U and, for the cell's math type, of F in busy time and in all time. Of three
+// traced launches or more from how launches differ, or from their steps where those say more, as of throughput; of
+// fewer from their steps alone (ratios of totals, residuals of the steps). Absent with one step, and of F without its
+// roof.
 struct ProfileIntervals {
   std::optional<Interval> compute, active, window;
 };

@@ -80,7 +80,8 @@ Json to_json(const Profile& profile, const RunInfo& run) {
                 {"low", interval ? Json(interval->low) : Json()},
                 {"high", interval ? Json(interval->high) : Json()}};
   }
-  return {{"steps", profile.steps},
+  return {{"launches", profile.step_use.size()},
+          {"steps", profile.steps},
           {"window_ns", profile.window_ns},
           {"busy_ns", profile.masks.busy()},
           {"idle_ns", profile.masks.idle()},

@@ -74,12 +74,17 @@ Table long_table(const Profile& profile, bool below) {
   return table;
 }
 
+std::string traced_steps_text(const Profile& profile) {
+  const auto launches = std::ssize(profile.step_use);
+  return cat("time of ", profile.steps, " traced steps", launches > 1 ? cat(", ", launches, " launches") : "");
+}
+
 }  // namespace
 
 Table utilization_table(const Profile& profile, const Roofs& roofs) {
   Table table{.title = "Utilization"};
   table.columns = {{"what", "what"}, {"value", "value", Unit::fraction}, {"of", "of"}};
-  table.rows.push_back({"compute", profile.compute_utilization(), cat("time of ", profile.steps, " traced steps")});
+  table.rows.push_back({"compute", profile.compute_utilization(), traced_steps_text(profile)});
   for (const FlopUse& use : profile.flops) {
     const std::string name = upper_case(use.type);
     table.rows.push_back({cat(name, ", while computing"), cell(use.active), "instruction peak"});

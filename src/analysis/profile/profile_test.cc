@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "analysis/profile/parts.h"
 #include "analysis/sample_profile.h"
 #include "base/error.h"
 #include "trace/names.h"
@@ -28,6 +29,41 @@ TEST(Profile, LooksAtTheInnerStepsOfEachWindow) {
   EXPECT_EQ(profile.window_ns, 2 * kStep);
   EXPECT_EQ(profile.masks.window(), profile.window_ns);
   EXPECT_DOUBLE_EQ(profile.compute_utilization(), 0.85);
+}
+
+// A further traced launch of the sample, whose steps take 2,000 us, 850 of them in ops.
+Launch& add_idle_launch(sample::Made& made) {
+  Launch launch = made.record.launches.back();
+  ++launch.info.number;
+  const std::filesystem::path folder = launch_folder(made.record, launch);
+  std::filesystem::create_directories(folder);
+  sample::write_steps(folder / "trace.tbdt", 12, {.rest = 1'050'000});
+  made.record.launches.push_back(launch);
+  return made.record.launches.back();
+}
+
+TEST(Profile, IsOfAllTracedLaunchesTogether) {
+  const auto sample = made();
+  add_idle_launch(*sample);
+  const Profile profile = *profile_of(sample->record);
+  EXPECT_EQ(profile.step_use.size(), 2u);
+  EXPECT_EQ(profile.steps, 4);
+  EXPECT_EQ(profile.window_ns, 6 * kStep);
+  EXPECT_DOUBLE_EQ(profile.compute_utilization(), 3.4 / 6);
+  EXPECT_EQ(op(profile, "conv_grad").total_ns, 1'600'000);
+  EXPECT_EQ(op(profile, "conv_grad").flop_model, 800'000);
+  int64_t parts = 0;
+  for (const LossPart& each : profile.loss) parts += each.ns;
+  EXPECT_EQ(parts, profile.window_ns);
+}
+
+TEST(Profile, LeavesOutLaunchesThatWereDisturbedUnlessAllWere) {
+  const auto sample = made();
+  add_idle_launch(*sample).info.host["repeat"] = true;
+  EXPECT_DOUBLE_EQ(profile_of(sample->record)->compute_utilization(), 0.85);
+  EXPECT_EQ(traced_steps(sample->record)->launch->info.number, 1) << "the last of those that count";
+  sample->record.launches.front().info.host["repeat"] = true;
+  EXPECT_DOUBLE_EQ(profile_of(sample->record)->compute_utilization(), 3.4 / 6);
 }
 
 TEST(Profile, ChargesBothDirectionsToTheNode) {

@@ -11,5 +11,6 @@ namespace tbd {
 // own events; `traced` as in LaunchInfo. And how many steps lie in them.
 std::vector<TimeSpan> inner_windows(const RankEvents& rank, const std::vector<std::array<int64_t, 2>>& traced);
 int64_t steps_in(const RankEvents& rank, const std::vector<TimeSpan>& windows);
+bool begins_inside(const std::vector<TimeSpan>& windows, int64_t begin);
 
 }  // namespace tbd

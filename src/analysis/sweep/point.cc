@@ -30,7 +30,7 @@ void use_profile(SweepPoint& point, const Judgement& judgement) {
     return set_utilization(point, "tracing cost more than 20 % of a step");
   const ProfileIntervals intervals = intervals_of(profile);
   point.compute_utilization = measured(profile.compute_utilization(), intervals.compute, "no traced step has a length");
-  if (profile.step_use.size() == 1) point.notes.push_back("trace: one step was looked at, so there is no interval.");
+  if (profile.steps == 1) point.notes.push_back("trace: one step was looked at, so there is no interval.");
   if (judgement.utilization_withheld) {
     point.flop_active = point.flop_window = absent(*judgement.utilization_withheld);
     return;

@@ -70,34 +70,56 @@ void check_identities(const Bench& bench, const std::string& of, const Profile& 
   bench.same(of + "busy and idle, ns", profile.masks.busy() + profile.masks.idle(), profile.window_ns);
 }
 
-void check_again(const Bench& bench, const std::string& of, const Trace& trace, const Json& traced,
-                 const Profile& profile) {
+// Sums over the traced launches that a profile looks at.
+struct Sums {
+  int64_t window_ns = 0, compute_ns = 0;
+};
+
+void check_windows(const Bench& bench, const std::string& of, const Trace& trace, const Json& traced, Sums& sums) {
   const std::vector<Steps> windows = windows_of(trace, traced);
-  int64_t length = 0;
-  for (const Steps& window : windows) length += window.end - window.begin;
   bench.same(of + "windows, of those that were to be traced", static_cast<int64_t>(windows.size()),
              static_cast<int64_t>(traced.size()));
-  bench.same(of + "window, ns", profile.window_ns, length);
-  bench.same(of + "compute, ns", profile.masks.busy(kComputeBits), compute_again(rank_events(trace, 0), windows));
+  for (const Steps& window : windows) sums.window_ns += window.end - window.begin;
+  sums.compute_ns += compute_again(rank_events(trace, 0), windows);
+}
+
+bool wanted_again(const RawLaunch& launch) {
+  return launch.info.contains("host") && maybe<bool>(launch.info["host"], "repeat").value_or(false);
+}
+
+// Those that a profile looks at: without the disturbed ones, unless all are.
+std::vector<const RawLaunch*> looked_at(const Bench& bench) {
+  std::vector<const RawLaunch*> traced;
+  for (const RawLaunch& launch : bench.raw.launches)
+    if (maybe<std::string>(launch.info, "pass") == "trace" && launch.info.contains("traced")) traced.push_back(&launch);
+  std::vector<const RawLaunch*> quiet = traced;
+  std::erase_if(quiet, [](const RawLaunch* launch) { return wanted_again(*launch); });
+  return quiet.empty() ? traced : quiet;
 }
 
 }  // namespace
 
 void check_trace(const Bench& bench) {
-  const RawLaunch* last = nullptr;  // the one that a profile looks at
-  for (const RawLaunch& launch : bench.raw.launches)
-    if (maybe<std::string>(launch.info, "pass") == "trace" && launch.info.contains("traced")) last = &launch;
-  if (!last) return;
-  const std::string of = last->folder + ": ";
-  const std::filesystem::path folder = bench.raw.folder / "launches" / last->folder;
-  const std::filesystem::path file = (last->ranks.empty() ? folder : folder / cat(kRankFolder, 0)) / "trace.tbdt";
-  if (!std::filesystem::exists(file)) return bench.unknown(of + "trace", "trace.tbdt is not there");
-  const Trace trace = read_trace(file);
-  check_lost(bench, of, trace);
+  Sums sums;
+  std::string of;
+  for (const RawLaunch* launch : looked_at(bench)) {
+    of = launch->folder + ": ";
+    const std::filesystem::path folder = bench.raw.folder / "launches" / launch->folder;
+    const std::filesystem::path file = (launch->ranks.empty() ? folder : folder / cat(kRankFolder, 0)) / "trace.tbdt";
+    if (!std::filesystem::exists(file)) {
+      bench.unknown(of + "trace", "trace.tbdt is not there");
+      continue;
+    }
+    const Trace trace = read_trace(file);
+    check_lost(bench, of, trace);
+    check_windows(bench, of, trace, launch->info["traced"], sums);
+  }
+  if (sums.window_ns == 0) return;
   const std::optional<Profile> profile = profile_of(bench.record);
   if (!profile) return bench.unknown(of + "trace", "nothing was traced");
   check_identities(bench, of, *profile);
-  check_again(bench, of, trace, last->info["traced"], *profile);
+  bench.same(of + "window, ns", profile->window_ns, sums.window_ns);
+  bench.same(of + "compute, ns", profile->masks.busy(kComputeBits), sums.compute_ns);
 }
 
 }  // namespace tbd
