@@ -251,23 +251,23 @@ TEST_F(Resume, RemainingTimeEndsWithTheBudget) {
 // Launches of 0.1 s within a budget; the record of `batch` is undecided when it is asked first, nothing later.
 class Undecided : public Resume {
  protected:
-  RunOptions within_budget(int64_t launches, int64_t batch) {
+  RunOptions within_budget(int64_t launches, int64_t batch, const Pass& narrowed_by = Pass::kClean) {
     RunOptions options{.out = out(), .limit_seconds = 0.1, .launches = launches, .peaks = false};
     options.budget_seconds = 120;
-    options.undecided = [this, batch]() -> std::vector<fs::path> {
+    options.undecided = [this, batch, narrowed_by]() -> std::vector<UndecidedRecord> {
       if (asked_++ > 0) return {};
-      return {out() / folder_name(prepare(cell(batch), Effort::quick, settings_).cell)};
+      return {{out() / folder_name(prepare(cell(batch), Effort::quick, settings_).cell), {narrowed_by}}};
     };
     return options;
   }
-  std::vector<size_t> launches_of_each(const std::vector<CellRun>& runs) const {
+  std::vector<size_t> launches_of_each(const std::vector<CellRun>& runs, const Pass& pass = Pass::kClean) const {
     std::vector<size_t> out;
     for (const CellRun& each : runs) {
       EXPECT_EQ(each.outcome.kind, OutcomeKind::ok) << each.outcome.reason;
       const Record record = read_record(each.record);
       EXPECT_EQ(record.run.state, RunState::complete);
-      out.push_back(static_cast<size_t>(std::ranges::count_if(
-          record.launches, [](const Launch& launch) { return launch.info.pass == Pass::kClean; })));
+      out.push_back(static_cast<size_t>(
+          std::ranges::count_if(record.launches, [&](const Launch& launch) { return launch.info.pass == pass; })));
     }
     return out;
   }
@@ -288,9 +288,28 @@ TEST_F(Undecided, HasTwiceTheLaunchesWhereItHadAllThatWereWanted) {
   EXPECT_EQ(launches_of_each(run({cell(1), cell(2)}, within_budget(2, 1))), std::vector<size_t>({4, 2}));
 }
 
+TEST_F(Undecided, GoesOnWithTheLaunchesThatMayDecideIt) {
+  RunOptions options = within_budget(4, 1, Pass::kTrace);
+  options.passes = {Pass::kClean, Pass::kTrace};  // which this worker does not offer: each is begun and says so
+  const std::vector<CellRun> runs = run({cell(1), cell(2)}, options);
+  EXPECT_EQ(launches_of_each(runs), std::vector<size_t>({4, 4}));
+  EXPECT_EQ(launches_of_each(runs, Pass::kTrace), std::vector<size_t>({3, 1}));
+}
+
+TEST_F(Undecided, GoesOnWithThemInASetThatIsResumed) {
+  RunOptions options = within_budget(4, 0);
+  options.passes = {Pass::kClean, Pass::kTrace};
+  run({cell(1)}, options);
+  asked_ = 0;
+  options = within_budget(4, 1, Pass::kTrace);
+  options.passes = {Pass::kClean, Pass::kTrace};
+  options.resume = true;
+  EXPECT_EQ(launches_of_each(run({cell(1)}, options), Pass::kTrace), std::vector<size_t>({3}));
+}
+
 TEST_F(Undecided, IsReadAsARecordThatEnded) {
   RunOptions options = within_budget(5, 1);
-  options.undecided = [this]() -> std::vector<fs::path> {
+  options.undecided = [this]() -> std::vector<UndecidedRecord> {
     ++asked_;
     for (const fs::path& each : find_records(out())) EXPECT_EQ(read_record(each).run.outcome.kind, OutcomeKind::ok);
     return {};

@@ -21,22 +21,23 @@ std::string listed(const std::vector<int>& numbers) {
 
 }  // namespace
 
-std::vector<fs::path> undecided_records(Context& context, const fs::path& set, bool quiet) {
-  std::vector<fs::path> folders;
+std::vector<UndecidedRecord> undecided_records(Context& context, const fs::path& set, bool quiet) {
+  std::vector<UndecidedRecord> undecided;
   try {
     std::vector<UnreadableRecord> unreadable;
     const std::vector<Record> records = read_records(std::span(&set, 1), unreadable);
     const OpenRecords open = open_records(observe(sweeps(records)));
     for (const Record& record : records)
-      if (std::ranges::count(open.records, record.hash) > 0) folders.push_back(record.folder);
-    if (!quiet && !folders.empty())
+      if (const auto of = std::ranges::find(open.records, record.hash, &OpenRecord::hash); of != open.records.end())
+        undecided.push_back({.folder = record.folder, .passes = of->passes});
+    if (!quiet && !undecided.empty())
       context.err << "undecided so far: " << (open.observations.size() == 1 ? "observation " : "observations ")
-                  << listed(open.observations) << "; further launches of " << folders.size()
-                  << (folders.size() == 1 ? " workload" : " workloads") << " come first\n";
+                  << listed(open.observations) << "; further launches of " << undecided.size()
+                  << (undecided.size() == 1 ? " workload" : " workloads") << " come first\n";
   } catch (const std::exception& e) {
     if (!quiet) context.err << "tbd: what is undecided is not known: " << e.what() << "\n";
   }
-  return folders;
+  return undecided;
 }
 
 }  // namespace tbd::cli

@@ -31,7 +31,7 @@ class UndecidedRecords : public testing::Test {
     }
     writer.finish(made.run, made.run.outcome);
   }
-  std::vector<fs::path> undecided(bool quiet = false) {
+  std::vector<UndecidedRecord> undecided(bool quiet = false) {
     Context context{.out = out_, .err = err_};
     return undecided_records(context, set(), quiet);
   }
@@ -45,7 +45,9 @@ class UndecidedRecords : public testing::Test {
 
 TEST_F(UndecidedRecords, AreThoseOfASeriesWhoseIntervalReachesTheBound) {
   add_series(0.02);  // ε of observation 1
-  EXPECT_EQ(undecided().size(), 4u);
+  const std::vector<UndecidedRecord> found = undecided();
+  ASSERT_EQ(found.size(), 4u);
+  EXPECT_EQ(found[0].passes, std::vector{Pass::kClean});
   EXPECT_EQ(err(), "undecided so far: observation 1; further launches of 4 workloads come first\n");
 }
 

@@ -21,6 +21,12 @@ int rank(const Turn& turn) {
 
 }  // namespace
 
+int64_t total(const LaunchCounts& counts) {
+  int64_t sum = 0;
+  for (const auto& [pass, count] : counts) sum += count;
+  return sum;
+}
+
 double launch_limit(const Pass& pass, Effort effort, int64_t launches, double limit) {
   if (pass == Pass::kClean) return limit;
   return std::max(limit, std::min(static_cast<double>(launches) * limit, level(effort).limit_seconds));
@@ -42,17 +48,18 @@ LaunchSchedule::LaunchSchedule(std::vector<Pass> passes, Effort effort, int64_t 
       began_(began),
       pair_seed_(pair_seed) {}
 
-int64_t LaunchSchedule::launches_of(std::span<const Pass> passes) const {
-  int64_t all = 0;
-  for (const Pass& pass : passes) all += pass == Pass::kClean ? launches_ : 1;
-  return all;
+LaunchCounts LaunchSchedule::planned() const {
+  LaunchCounts counts;
+  for (const Pass& pass : passes_) counts[pass] = pass == Pass::kClean ? launches_ : 1;
+  return counts;
 }
 
 std::vector<Turn> LaunchSchedule::turns(size_t workloads) const {
   std::vector<Turn> turns;
+  const LaunchCounts counts = planned();
   for (const Pass& pass : passes_) {
     std::map<size_t, int64_t> number;
-    for (const size_t workload : launch_order(workloads, pass == Pass::kClean ? launches_ : 1, pair_seed_))
+    for (const size_t workload : launch_order(workloads, counts.at(pass), pair_seed_))
       turns.push_back({workload, pass, ++number[workload]});
   }
   if (limits_.budget && !pair_seed_) std::ranges::stable_sort(turns, {}, rank);
@@ -64,16 +71,26 @@ size_t LaunchSchedule::first_turns(std::span<const Turn> turns) const {
   return static_cast<size_t>(std::ranges::count_if(turns, [](const Turn& turn) { return rank(turn) < kFurther; }));
 }
 
-int64_t LaunchSchedule::launches_in_round(int round) const {
+int64_t LaunchSchedule::launches_in_round(int round, const Pass& pass) const {
   if (!limits_.budget || pair_seed_ || effort_ == Effort::smoke || round > kRounds) return 0;
-  return launches_ << (round - 1);
+  const int64_t first = pass == Pass::kClean   ? launches_
+                        : pass == Pass::kTrace ? std::min(launches_, kFewestLaunches)
+                                               : 0;
+  return first << (round - 1);
 }
 
-std::vector<Turn> LaunchSchedule::further(std::span<const size_t> workloads, int64_t launches) const {
+std::vector<Turn> LaunchSchedule::further(std::span<const Further> of, int round) const {
   std::vector<Turn> turns;
-  std::map<size_t, int64_t> number;
-  for (const size_t each : launch_order(workloads.size(), launches, {}))
-    turns.push_back({workloads[each], Pass::kClean, ++number[each]});
+  std::vector<Pass> passes = {Pass::kClean, Pass::kTrace};
+  if (round == 1) std::ranges::reverse(passes);
+  for (const Pass& pass : passes) {
+    std::vector<size_t> workloads;
+    for (const Further& each : of)
+      if (std::ranges::count(each.passes, pass) > 0) workloads.push_back(each.workload);
+    std::map<size_t, int64_t> number;
+    for (const size_t each : launch_order(workloads.size(), launches_in_round(round, pass), {}))
+      turns.push_back({workloads[each], pass, ++number[each]});
+  }
   return turns;
 }
 
@@ -82,8 +99,9 @@ bool LaunchSchedule::in_time(double now, double seconds) const {
 }
 
 bool LaunchSchedule::may_repeat(const Turn& turn, double measured, double last) const {
-  if (turn.pass != Pass::kClean || effort_ == Effort::smoke || pair_seed_) return false;
-  const auto to_come = static_cast<double>(std::max<int64_t>(1, launches_ - turn.number + 1));
+  if (turn.pass == Pass::kMemory || effort_ == Effort::smoke || pair_seed_) return false;
+  const int64_t planned = turn.pass == Pass::kClean ? launches_ : 1;
+  const auto to_come = static_cast<double>(std::max<int64_t>(1, planned - turn.number + 1));
   return measured + to_come * last <= limits_.workload;
 }
 

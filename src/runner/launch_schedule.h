@@ -1,6 +1,7 @@
 // The launches of a set: their order, what time they are foreseen to take and what time allows. Knows no process, no
 // file and no clock: moments are seconds on the caller's.
 #pragma once
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -17,18 +18,22 @@ struct Turn {
   int64_t number;  // of the launch within the pass, from 1
 };
 
+using LaunchCounts = std::map<Pass, int64_t>;  // by pass
+int64_t total(const LaunchCounts& counts);
+
 // Seconds.
 struct TimeLimits {
   double launch = 0;             // from the end of its first step
-  double workload = 0;           // for all its clean launches, those included that are measured again
+  double workload = 0;           // for all its launches of a pass, those included that are measured again
   std::optional<double> budget;  // for the set, from its begin
 };
 // The effort's, but for a limit of a launch that a person named: a workload then has that of `launches` such launches.
 TimeLimits time_limits(Effort effort, int64_t launches, std::optional<double> launch_limit,
                        std::optional<double> budget);
 
-// Seconds of steps of one launch of a pass, where clean ones have `limit`. Of the other passes there is one launch: it
-// has the time of all clean ones together, but no more than a launch of its effort, unless a clean one has more.
+// Seconds of steps of one launch of a pass, where clean ones have `limit`. Of the other passes there is one launch at
+// first: it has the time of all clean ones together, but no more than a launch of its effort, unless a clean one has
+// more.
 double launch_limit(const Pass& pass, Effort effort, int64_t launches, double limit);
 
 class LaunchSchedule {
@@ -38,8 +43,8 @@ class LaunchSchedule {
   LaunchSchedule(std::vector<Pass> passes, Effort effort, int64_t launches, TimeLimits limits, double began,
                  std::optional<uint64_t> pair_seed = {});
 
-  int64_t launches() const { return launches_; }            // of the pass clean
-  int64_t launches_of(std::span<const Pass> passes) const;  // of a workload that these are measured of
+  int64_t launches() const { return launches_; }  // of the pass clean
+  LaunchCounts planned() const;                   // of each workload
   const TimeLimits& limits() const { return limits_; }
   double limit_of(const Pass& pass) const { return launch_limit(pass, effort_, launches_, limits_.launch); }
   double began() const { return began_; }
@@ -53,18 +58,24 @@ class LaunchSchedule {
   // them where nothing limits the time of the set.
   size_t first_turns(std::span<const Turn> turns) const;
 
-  // Clean launches that workloads go on to which leave something undecided: in round 1 to as many as launches(), before
-  // the others do, then to twice and to four times as many. 0: no further round.
-  int64_t launches_in_round(int round) const;
-  // Up to that number, in turns. Those that are done are among them.
-  std::vector<Turn> further(std::span<const size_t> workloads, int64_t launches) const;
+  // How many launches workloads go on to which leave something undecided: in round 1 to as many clean ones as
+  // launches(), before the others do, and to three traced ones, or launches() if that is less; then to twice and to
+  // four times as many. Nothing is undecided for want of other passes. 0: no further round.
+  int64_t launches_in_round(int round, const Pass& pass = Pass::kClean) const;
+  // Up to that number of the round, in turns: in the first one traced launches before clean ones, since there was one
+  // of them so far, then clean ones first. Those that are done are among them.
+  struct Further {
+    size_t workload;
+    std::vector<Pass> passes;
+  };
+  std::vector<Turn> further(std::span<const Further> of, int round) const;
 
   // Whether what takes `seconds` from `now` on ends within the budget.
   bool in_time(double now, double seconds) const;
 
-  // Whether the workload's time lasts for a clean launch once more and for those that are still to come, if each takes
-  // what this one took: `measured` seconds are used so far, this launch's `last` included. Effort smoke and pairs
-  // repeat none.
+  // Whether the workload's time lasts for the launch once more and for the clean ones that are still to come, if each
+  // takes what this one took: the pass used `measured` seconds so far, this launch's `last` included. Pass memory,
+  // whose counts other work does not change, effort smoke and pairs repeat none.
   bool may_repeat(const Turn& turn, double measured, double last) const;
 
   // Upper estimate of what a launch with steps of these seconds takes after its first step: what its effort wants, a

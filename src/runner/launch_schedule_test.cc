@@ -14,7 +14,7 @@ Turn clean(int64_t number) { return {.workload = 0, .pass = Pass::kClean, .numbe
 
 TEST(LaunchSchedule, CleanLaunchesTakeTurnsAndOtherPassesHaveOne) {
   const LaunchSchedule schedule = three_launches({Pass::kClean, Pass::kTrace});
-  EXPECT_EQ(schedule.launches_of(std::vector<Pass>{Pass::kClean, Pass::kTrace}), 4);
+  EXPECT_EQ(schedule.planned(), (LaunchCounts{{Pass::kClean, 3}, {Pass::kTrace, 1}}));
   std::vector<int> clean_launches(2), traced(2);
   const std::vector<Turn> turns = schedule.turns(2);
   ASSERT_EQ(turns.size(), 8u);
@@ -56,15 +56,35 @@ TEST(LaunchSchedule, WhatIsUndecidedGoesOnInThreeRounds) {
   EXPECT_EQ(schedule.launches_in_round(2), 10);
   EXPECT_EQ(schedule.launches_in_round(3), 20);
   EXPECT_EQ(schedule.launches_in_round(4), 0);
+  EXPECT_EQ(schedule.launches_in_round(1, Pass::kTrace), 3);
+  EXPECT_EQ(schedule.launches_in_round(3, Pass::kTrace), 12);
+  EXPECT_EQ(schedule.launches_in_round(1, Pass::kMemory), 0);
   EXPECT_EQ(three_launches().launches_in_round(1), 0) << "without a budget each workload has what was asked for";
-  const std::vector<Turn> turns = schedule.further(std::vector<size_t>{4, 7}, 5);
+  const std::vector<LaunchSchedule::Further> undecided = {{4, {Pass::kClean}}, {7, {Pass::kClean}}};
+  const std::vector<Turn> turns = schedule.further(undecided, 1);
   ASSERT_EQ(turns.size(), 10u);
   EXPECT_NE(turns[0].workload, turns[1].workload);
   EXPECT_EQ(turns.back().number, 5);
 }
 
+// The busy share is of traced launches: it stayed open however many clean ones came.
+TEST(LaunchSchedule, WhatTracedLaunchesDecideGoesOnWithThese) {
+  const LaunchSchedule schedule({Pass::kClean, Pass::kTrace}, Effort::quick, 5,
+                                {.launch = 20, .workload = 100, .budget = 600}, 0);
+  const std::vector<LaunchSchedule::Further> undecided = {{4, {Pass::kTrace}}, {7, {Pass::kClean, Pass::kTrace}}};
+  const std::vector<Turn> turns = schedule.further(undecided, 1);
+  ASSERT_EQ(turns.size(), 11u);
+  for (size_t i = 0; i < turns.size(); ++i) {
+    EXPECT_EQ(turns[i].pass, i < 6 ? Pass::kTrace : Pass::kClean) << i;
+    if (i >= 6) {
+      EXPECT_EQ(turns[i].workload, 7u);
+    }
+  }
+  EXPECT_EQ(schedule.further(undecided, 2).front().pass, Pass::kClean) << "there were three traced ones";
+}
+
 TEST(LaunchSchedule, WithoutACleanPassOnlyTheOthersCount) {
-  EXPECT_EQ(three_launches().launches_of(std::vector<Pass>{Pass::kTrace, Pass::kMemory}), 2);
+  EXPECT_EQ(total(three_launches({Pass::kTrace, Pass::kMemory}).planned()), 2);
 }
 
 TEST(LaunchSchedule, ADisturbedLaunchIsRepeatedWhileTheWorkloadsTimeLasts) {
@@ -75,8 +95,14 @@ TEST(LaunchSchedule, ADisturbedLaunchIsRepeatedWhileTheWorkloadsTimeLasts) {
   EXPECT_FALSE(schedule.may_repeat(clean(3), 76, 25));
 }
 
-TEST(LaunchSchedule, OtherPassesAndEffortSmokeRepeatNothing) {
-  EXPECT_FALSE(three_launches({Pass::kTrace}).may_repeat({.workload = 0, .pass = Pass::kTrace, .number = 1}, 1, 1));
+TEST(LaunchSchedule, ADisturbedTraceIsRepeatedWhileTheTimeOfItsPassLasts) {
+  const Turn trace{.workload = 0, .pass = Pass::kTrace, .number = 1};
+  EXPECT_TRUE(three_launches().may_repeat(trace, 50, 50));
+  EXPECT_FALSE(three_launches().may_repeat(trace, 51, 51));
+}
+
+TEST(LaunchSchedule, PassMemoryAndEffortSmokeRepeatNothing) {
+  EXPECT_FALSE(three_launches({Pass::kMemory}).may_repeat({.workload = 0, .pass = Pass::kMemory, .number = 1}, 1, 1));
   const LaunchSchedule smoke({Pass::kClean}, Effort::smoke, 1, {.launch = 20, .workload = 100, .budget = {}}, 0);
   EXPECT_FALSE(smoke.may_repeat(clean(1), 1, 1));
 }

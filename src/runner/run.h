@@ -14,6 +14,12 @@ namespace tbd {
 
 struct RunnerSettings;
 
+// A record that leaves something undecided, and the passes whose further launches may decide it.
+struct UndecidedRecord {
+  std::filesystem::path folder;
+  std::vector<Pass> passes;
+};
+
 struct RunOptions {
   Effort effort = Effort::quick;
   std::filesystem::path out;            // the result set: a folder that gets one record a cell
@@ -34,10 +40,9 @@ struct RunOptions {
   // No launch begins that is not foreseen to end by then, counted from the start of run_cells; cells without any launch
   // become `skipped` records.
   std::optional<double> budget_seconds;
-  // The records in `out` that further clean launches may decide something of. Within a budget it is asked when each
-  // workload has the launches that come first (LaunchSchedule::turns), and again when none is left to make. Absent:
-  // never asked.
-  std::function<std::vector<std::filesystem::path>()> undecided;
+  // The records in `out` that further launches may decide something of. Within a budget it is asked when each workload
+  // has the launches that come first (LaunchSchedule::turns), and again when none is left to make. Absent: never asked.
+  std::function<std::vector<UndecidedRecord>()> undecided;
 };
 
 // To set workloads side by side: launches of each in turns that `seed` draws, each of up to `seconds` of steps, without

@@ -108,8 +108,7 @@ void RunSet::make_entries(const std::vector<Workload>& cells) {
     const bool is_searched = cell.batch == kLargestThatFits;
     if (is_searched && !cell.memory_budget_bytes)
       fail(ErrorKind::usage, "the largest batch of ", cell.model, " needs a memory budget: set one with --memory");
-    entry.passes = options_.passes;
-    entry.wanted = schedule_.launches_of(entry.passes);
+    entry.wanted = schedule_.planned();
     entry.prepared = prepare(cell, options_.effort, settings_);
     if (is_searched) {
       entry.searched = cell;
@@ -163,7 +162,7 @@ LargestBatch RunSet::search(const WorkloadRun& entry) {
       progress_({.cell = index,
                  .cells = entries_.size(),
                  .name = folder_name(entry.prepared.cell),
-                 .launches = entry.wanted,
+                 .launches = total(entry.wanted),
                  .stage = "load",
                  .elapsed_seconds = now_seconds() - schedule_.began(),
                  .note = cat("looking for the largest batch: ", batch)});
@@ -214,39 +213,54 @@ void RunSet::reopen(WorkloadRun& entry) {
 // Puts further launches of what the records leave undecided before what is still to come. The records are read from the
 // disk, so those that go on are ended first.
 void RunSet::put_undecided_first() {
-  const auto may_go_on = [&](size_t i) {
-    const Turn further{.workload = i, .pass = Pass::kClean, .number = schedule_.launches()};
-    return !entries_[i].prepared.refused && in_time(further);
-  };
-  std::vector<size_t> workloads;
-  for (size_t i = 0; i < entries_.size(); ++i)
-    if (may_go_on(i)) workloads.push_back(i);
-  if (!options_.undecided || workloads.empty() || schedule_.launches_in_round(round_ + 1) == 0) return;
+  if (!options_.undecided || schedule_.launches_in_round(round_ + 1) == 0 || !any_may_go_on()) return;
   for (WorkloadRun& entry : entries_)
     if (entry.record && !entry.over) finish(entry, /*last=*/false);
-  const std::vector<fs::path> undecided = options_.undecided();
-  std::erase_if(workloads, [&](size_t i) { return std::ranges::count(undecided, entries_[i].folder) == 0; });
+  const std::vector<UndecidedRecord> undecided = options_.undecided();
   std::vector<Turn> turns;
-  while (!workloads.empty() && turns.empty() && schedule_.launches_in_round(round_ + 1) > 0) {
-    const int64_t launches = schedule_.launches_in_round(++round_);
-    std::vector<size_t> lacking = workloads;
-    std::erase_if(lacking, [&](size_t i) { return !goes_on_to(entries_[i], launches); });
-    turns = schedule_.further(lacking, launches);
+  while (!undecided.empty() && turns.empty() && schedule_.launches_in_round(round_ + 1) > 0) {
+    ++round_;
+    std::vector<LaunchSchedule::Further> further;
+    for (size_t i = 0; i < entries_.size(); ++i) {
+      const auto of = std::ranges::find(undecided, entries_[i].folder, &UndecidedRecord::folder);
+      if (of == undecided.end()) continue;
+      if (const std::vector<Pass> passes = go_on_with(i, of->passes); !passes.empty()) further.push_back({i, passes});
+    }
+    turns = schedule_.further(further, round_);
   }
   turns_.insert(turns_.begin() + static_cast<std::ptrdiff_t>(turn_), turns.begin(), turns.end());
   ask_at_ = turns_.size();
 }
 
-// Has the workload go on to as many clean launches; false where none is to come.
-bool RunSet::goes_on_to(WorkloadRun& entry, int64_t launches) {
-  if (entry.outcome.kind != OutcomeKind::ok || std::ranges::count(entry.passes, Pass::kClean) == 0) return false;
-  const int64_t wanted = schedule_.launches_of(entry.passes) - schedule_.launches() + launches;
-  if (entry.kept) {
-    if (!entry.begun.elsewhere.empty() || std::ssize(entry.begun.launches) >= wanted) return false;
-    reopen(entry);
+bool RunSet::may_go_on(size_t i, const Pass& pass) const {
+  const WorkloadRun& entry = entries_[i];
+  return !entry.prepared.refused && entry.wanted.contains(pass) &&
+         in_time({.workload = i, .pass = pass, .number = schedule_.launches()});
+}
+
+bool RunSet::any_may_go_on() const {
+  for (size_t i = 0; i < entries_.size(); ++i)
+    for (const auto& [pass, count] : entries_[i].wanted)
+      if (may_go_on(i, pass)) return true;
+  return false;
+}
+
+// Has the workload go on to the launches of the round; of which of the passes some are to come.
+std::vector<Pass> RunSet::go_on_with(size_t i, const std::vector<Pass>& passes) {
+  WorkloadRun& entry = entries_[i];
+  if (entry.outcome.kind != OutcomeKind::ok || (entry.kept && !entry.begun.elsewhere.empty())) return {};
+  LaunchCounts launches;
+  std::vector<Pass> lacking;
+  for (const Pass& pass : passes) {
+    const LaunchCounts of_round = {{pass, schedule_.launches_in_round(round_, pass)}};
+    if (!may_go_on(i, pass) || !entry.lacks(of_round)) continue;
+    launches.insert(of_round.begin(), of_round.end());
+    lacking.push_back(pass);
   }
-  entry.go_on_to(wanted);
-  return !entry.over;
+  if (lacking.empty()) return {};
+  if (entry.kept) reopen(entry);
+  entry.go_on_to(launches);
+  return lacking;
 }
 
 void RunSet::begin(WorkloadRun& entry) {
@@ -274,12 +288,12 @@ bool RunSet::in_time(const Turn& turn) const {
 // A workload that lacks launches, because of an interrupt or of the time budget.
 void RunSet::close(WorkloadRun& entry) {
   const std::string& repro = entry.prepared.run.workload.repro;
-  if (settings_.interrupted() && entry.done() < schedule_.launches_of(entry.passes)) {
+  const LaunchCounts planned = schedule_.planned();
+  if (settings_.interrupted() && entry.lacks(planned)) {
     if (!entry.record) return;
-    entry.outcome = {
-        .kind = OutcomeKind::interrupted,
-        .reason = cat("interrupted after ", entry.done(), " of ", schedule_.launches_of(entry.passes), " launches"),
-        .repro = repro};
+    entry.outcome = {.kind = OutcomeKind::interrupted,
+                     .reason = cat("interrupted after ", entry.done(planned), " of ", total(planned), " launches"),
+                     .repro = repro};
   } else if (entry.begun.state == Begun::State::replaced && !entry.record) {
     entry.kept = true;  // no time to replace it
     entry.outcome = entry.begun.run.outcome;
@@ -345,7 +359,7 @@ LaunchResult RunSet::try_launch(const Turn& turn) {
                                    [&](const std::string& stage, std::span<const double> times, double elapsed) {
                                      tell(entry, stage, times, elapsed);
                                    });
-  if (turn.pass == Pass::kClean) entry.measured_seconds += now_seconds() - launch_began_;
+  entry.measured_seconds[turn.pass] += now_seconds() - launch_began_;
   return result;
 }
 
@@ -353,7 +367,8 @@ LaunchResult RunSet::try_launch(const Turn& turn) {
 // lasts.
 bool RunSet::may_repeat(const Turn& turn, const LaunchResult& result) const {
   if (!result.disturbed || result.info.outcome.kind != OutcomeKind::ok || settings_.interrupted()) return false;
-  return schedule_.may_repeat(turn, entries_[turn.workload].measured_seconds, now_seconds() - launch_began_);
+  const double measured = entries_[turn.workload].measured_seconds.at(turn.pass);
+  return schedule_.may_repeat(turn, measured, now_seconds() - launch_began_);
 }
 
 // Keeps a disturbed launch in the record, outside of the pass that is averaged.
@@ -408,14 +423,15 @@ void RunSet::tell(const WorkloadRun& entry, const std::string& stage, std::span<
   if (stage == last_stage_ && now - last_told_ < 1) return;
   last_stage_ = stage;
   last_told_ = now;
-  Progress progress{.cell = static_cast<size_t>(&entry - entries_.data()),
-                    .cells = entries_.size(),
-                    .name = entry.folder.filename().string(),
-                    .launch = std::clamp<int64_t>(stage == "done" ? entry.done() : entry.done() + 1, 1, entry.wanted),
-                    .launches = entry.wanted,
-                    .stage = stage,
-                    .steps = times.empty() ? 0 : static_cast<int64_t>(times.size()) + 1,
-                    .elapsed_seconds = now - schedule_.began()};
+  Progress progress{
+      .cell = static_cast<size_t>(&entry - entries_.data()),
+      .cells = entries_.size(),
+      .name = entry.folder.filename().string(),
+      .launch = std::clamp<int64_t>(stage == "done" ? entry.done() : entry.done() + 1, 1, total(entry.wanted)),
+      .launches = total(entry.wanted),
+      .stage = stage,
+      .steps = times.empty() ? 0 : static_cast<int64_t>(times.size()) + 1,
+      .elapsed_seconds = now - schedule_.began()};
   if (stage == "done") progress.note = entry.outcome.kind == OutcomeKind::ok ? "" : entry.outcome.reason;
   progress.remaining_seconds = remaining(stage, times, elapsed);
   progress_(progress);

@@ -31,7 +31,9 @@ class RunSet {
   void begin(WorkloadRun& entry);
 
   void put_undecided_first();
-  bool goes_on_to(WorkloadRun& entry, int64_t launches);
+  bool may_go_on(size_t i, const Pass& pass) const;
+  bool any_may_go_on() const;
+  std::vector<Pass> go_on_with(size_t i, const std::vector<Pass>& passes);
   bool in_time(const Turn& turn) const;
   void launch(const Turn& turn);
   std::optional<uint64_t> layout_seed(const WorkloadRun& entry) const;

@@ -25,9 +25,17 @@ int64_t WorkloadRun::done() const {
   return all;
 }
 
+int64_t WorkloadRun::done(const LaunchCounts& of) const {
+  int64_t all = 0;
+  for (const auto& [pass, count] : of)
+    if (const auto done = numbers().find(pass); done != numbers().end())
+      all += std::min(count, std::ssize(done->second));
+  return all;
+}
+
 bool WorkloadRun::to_do(const Turn& turn) const {
   const auto of_pass = launches_.find(turn.pass);
-  return !kept && !over && std::ranges::count(passes, turn.pass) > 0 &&
+  return !kept && !over && wanted.contains(turn.pass) &&
          (of_pass == launches_.end() || !of_pass->second.contains(turn.number));
 }
 
@@ -37,13 +45,13 @@ void WorkloadRun::settle(const LaunchInfo& launch) {
   const bool goes_on = kind == OutcomeKind::ok || kind == OutcomeKind::unsteady;  // of an earlier program
   const bool not_here = kind == OutcomeKind::unsupported || kind == OutcomeKind::unavailable;
   if (done() == 1 || !(goes_on || not_here)) outcome = launch.outcome;
-  over = (!goes_on && !(not_here && done() > 1)) || done() >= wanted;
+  over = (!goes_on && !(not_here && done() > 1)) || !lacks(wanted);
 }
 
-void WorkloadRun::go_on_to(int64_t launches) {
+void WorkloadRun::go_on_to(const LaunchCounts& launches) {
   if (outcome.kind != OutcomeKind::ok) return;
-  wanted = std::max(wanted, launches);
-  over = done() >= wanted;
+  for (const auto& [pass, count] : launches) wanted[pass] = std::max(wanted[pass], count);
+  over = !lacks(wanted);
 }
 
 void WorkloadRun::learn(const LaunchResult& result) {

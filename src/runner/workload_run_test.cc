@@ -17,13 +17,12 @@ LaunchInfo launch(const Pass& pass, int64_t number, OutcomeKind kind, const std:
 
 TEST(WorkloadRun, IsOverWhenAllItsLaunchesAreDone) {
   WorkloadRun run;
-  run.wanted = 2;
-  run.passes = {Pass::kClean, Pass::kTrace};
+  run.wanted = {{Pass::kClean, 1}, {Pass::kTrace, 1}};
   run.settle(launch(Pass::kClean, 1, OutcomeKind::ok));
   EXPECT_FALSE(run.over);
   EXPECT_FALSE(run.to_do({.workload = 0, .pass = Pass::kMemory, .number = 1})) << "it has no memory pass";
   EXPECT_FALSE(run.to_do({.workload = 0, .pass = Pass::kClean, .number = 1}));
-  EXPECT_TRUE(run.to_do({.workload = 0, .pass = Pass::kClean, .number = 2}));
+  EXPECT_TRUE(run.to_do({.workload = 0, .pass = Pass::kTrace, .number = 1}));
   run.settle(launch(Pass::kTrace, 1, OutcomeKind::ok));
   EXPECT_TRUE(run.over);
   EXPECT_EQ(run.done(), 2);
@@ -32,7 +31,7 @@ TEST(WorkloadRun, IsOverWhenAllItsLaunchesAreDone) {
 
 TEST(WorkloadRun, AFaultEndsItAndIsItsOutcome) {
   WorkloadRun run;
-  run.wanted = 3;
+  run.wanted = {{Pass::kClean, 2}, {Pass::kTrace, 1}};
   run.settle(launch(Pass::kClean, 1, OutcomeKind::ok));
   run.settle(launch(Pass::kClean, 2, OutcomeKind::oom, "out of memory"));
   EXPECT_TRUE(run.over);
@@ -42,7 +41,7 @@ TEST(WorkloadRun, AFaultEndsItAndIsItsOutcome) {
 
 TEST(WorkloadRun, APassThatIsNotOfferedLeavesWhatOthersMeasured) {
   WorkloadRun run;
-  run.wanted = 3;
+  run.wanted = {{Pass::kClean, 2}, {Pass::kTrace, 1}};
   run.settle(launch(Pass::kClean, 1, OutcomeKind::ok));
   run.settle(launch(Pass::kTrace, 1, OutcomeKind::unsupported, "no trace"));
   EXPECT_FALSE(run.over);
@@ -51,7 +50,7 @@ TEST(WorkloadRun, APassThatIsNotOfferedLeavesWhatOthersMeasured) {
 
 TEST(WorkloadRun, AFirstLaunchThatIsNotOfferedEndsIt) {
   WorkloadRun run;
-  run.wanted = 3;
+  run.wanted = {{Pass::kClean, 2}, {Pass::kTrace, 1}};
   run.settle(launch(Pass::kClean, 1, OutcomeKind::unsupported, "no bf16"));
   EXPECT_TRUE(run.over);
   EXPECT_EQ(run.outcome.reason, "no bf16");
@@ -59,22 +58,33 @@ TEST(WorkloadRun, AFirstLaunchThatIsNotOfferedEndsIt) {
 
 TEST(WorkloadRun, GoesOnToFurtherLaunchesAfterGoodOnes) {
   WorkloadRun run;
-  run.passes = {Pass::kClean};
   run.settle(launch(Pass::kClean, 1, OutcomeKind::ok));
   ASSERT_TRUE(run.over);
-  run.go_on_to(2);
+  run.go_on_to({{Pass::kClean, 2}});
   EXPECT_TRUE(run.to_do({.workload = 0, .pass = Pass::kClean, .number = 2}));
   run.settle(launch(Pass::kClean, 2, OutcomeKind::ok));
   EXPECT_TRUE(run.over);
-  run.go_on_to(1);
+  run.go_on_to({{Pass::kClean, 1}});
   EXPECT_TRUE(run.over) << "both are done";
+}
+
+// Launches of one pass do not stand for those of another.
+TEST(WorkloadRun, LacksCleanLaunchesHoweverManyAreTraced) {
+  WorkloadRun run;
+  const LaunchCounts planned = {{Pass::kClean, 2}, {Pass::kTrace, 1}};
+  run.wanted = {{Pass::kClean, 2}, {Pass::kTrace, 3}};
+  run.settle(launch(Pass::kClean, 1, OutcomeKind::ok));
+  for (int64_t number = 1; number <= 3; ++number) run.settle(launch(Pass::kTrace, number, OutcomeKind::ok));
+  EXPECT_TRUE(run.lacks(planned));
+  EXPECT_EQ(run.done(planned), 2);
+  EXPECT_FALSE(run.over);
+  EXPECT_TRUE(run.to_do({.workload = 0, .pass = Pass::kClean, .number = 2}));
 }
 
 TEST(WorkloadRun, DoesNotGoOnAfterAFault) {
   WorkloadRun run;
-  run.passes = {Pass::kClean};
   run.settle(launch(Pass::kClean, 1, OutcomeKind::oom));
-  run.go_on_to(2);
+  run.go_on_to({{Pass::kClean, 2}});
   EXPECT_TRUE(run.over);
 }
 

@@ -148,6 +148,13 @@ TEST(DeviceUse, Holds) {
   EXPECT_EQ(o.cases[0].numbers[0].value, 1.0);
 }
 
+// No number of clean launches narrows what a trace says.
+TEST(DeviceUse, IsNarrowedByTracedLaunches) {
+  EXPECT_EQ(with_use({kFills})[4].cases.at(0).narrowed_by, std::vector{Pass::kTrace});
+  EXPECT_EQ(with_use({kFills})[6].cases.at(0).narrowed_by, (std::vector{Pass::kClean, Pass::kTrace}));
+  EXPECT_TRUE(with_use({kNearOne})[4].cases.at(0).narrowed_by.empty());
+}
+
 TEST(DeviceUse, IsMostlySoWithFourOfFive) {
   EXPECT_EQ(with_use({kFills, kFills, kFills, kFills, kFallsOff})[4].verdict, RuleVerdict::mostly);
 }

@@ -34,6 +34,13 @@ void add_scope(const rules::Scope& scope, std::vector<Observation>& out) {
   out.push_back(rules::scaling_needs_network(scope, rules::scaling_points(scope)));
 }
 
+void add_open(const std::string& hash, const std::vector<Pass>& passes, std::vector<OpenRecord>& open) {
+  auto record = std::ranges::find(open, hash, &OpenRecord::hash);
+  if (record == open.end()) record = open.insert(open.end(), {.hash = hash, .passes = {}});
+  for (const Pass& pass : passes)
+    if (std::ranges::count(record->passes, pass) == 0) record->passes.push_back(pass);
+}
+
 }  // namespace
 
 std::string_view name(RuleVerdict verdict) {
@@ -85,10 +92,9 @@ OpenRecords open_records(std::span<const Observation> observations) {
     if (each.verdict != RuleVerdict::inconclusive) continue;
     bool waits = false;
     for (const Case& of : each.cases) {
-      if (of.passes || !of.narrower_decides) continue;
+      if (of.passes || of.narrowed_by.empty()) continue;
       waits = true;
-      for (const std::string& record : of.records)
-        if (std::ranges::find(open.records, record) == open.records.end()) open.records.push_back(record);
+      for (const std::string& record : of.records) add_open(record, of.narrowed_by, open.records);
     }
     if (waits && std::ranges::find(open.observations, each.number) == open.observations.end())
       open.observations.push_back(each.number);

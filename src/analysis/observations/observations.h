@@ -30,7 +30,9 @@ struct Case {
   std::string said;            // one clause: what was found, or why it is undecided
   std::vector<CaseNumber> numbers;
   std::vector<std::string> records;  // hashes of those behind it, by batch
-  bool narrower_decides = true;      // undecided: narrower intervals may decide it
+  // Undecided: further launches of these passes narrow its intervals, which may decide it. Empty: nothing narrower
+  // does.
+  std::vector<Pass> narrowed_by = {Pass::kClean};
 };
 
 struct Observation {
@@ -63,10 +65,16 @@ std::vector<Observation> observe(std::span<const Sweep> sweeps, std::span<const 
 
 std::string_view claim_of(int number);  // 1 to 13
 
-// What inconclusive observations wait for: the records (hashes, each once) whose intervals leave cases of theirs open.
+// What inconclusive observations wait for: the records, each once, whose intervals leave cases of theirs open, with the
+// passes whose further launches narrow them.
+struct OpenRecord {
+  std::string hash;
+  std::vector<Pass> passes;  // each once
+  bool operator==(const OpenRecord&) const = default;
+};
 struct OpenRecords {
   std::vector<int> observations;  // by number
-  std::vector<std::string> records;
+  std::vector<OpenRecord> records;
 };
 OpenRecords open_records(std::span<const Observation> observations);
 

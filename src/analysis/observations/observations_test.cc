@@ -41,9 +41,11 @@ TEST(OpenRecords, AreThoseOfUndecidedCasesThatNarrowerIntervalsMayDecide) {
   all[0] = {.number = 1, .verdict = RuleVerdict::inconclusive, .cases = {a_case(true, {"a"}), a_case({}, {"b", "c"})}};
   all[1] = {.number = 2, .verdict = RuleVerdict::fails, .cases = {a_case({}, {"d"})}};
   all[2] = {.number = 3, .verdict = RuleVerdict::inconclusive, .cases = {a_case({}, {"c"}), a_case({}, {"e"})}};
-  all[2].cases[1].narrower_decides = false;
+  all[2].cases[0].narrowed_by = {Pass::kTrace};
+  all[2].cases[1].narrowed_by = {};
   const OpenRecords open = open_records(all);
-  EXPECT_THAT(open.records, ElementsAre("b", "c"));
+  EXPECT_THAT(open.records,
+              ElementsAre(OpenRecord{"b", {Pass::kClean}}, OpenRecord{"c", {Pass::kClean, Pass::kTrace}}));
   EXPECT_THAT(open.observations, ElementsAre(1, 3));
 }
 

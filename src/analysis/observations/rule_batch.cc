@@ -87,7 +87,8 @@ Case correlated(const Sweep& sweep, const std::vector<const SweepPoint*>& points
                       in_turns.empty() ? "" : cat(", × ", text(in_turns.back()), " by launches in turns")),
           .numbers = {number("spearman", rho), number("first", first, Unit::fraction),
                       number("last", last, Unit::fraction)},
-          .records = hashes(points)};
+          .records = hashes(points),
+          .narrowed_by = narrowed_by(figure)};
 }
 
 std::string how_many(const Observation& o, const char* what) {
@@ -134,7 +135,7 @@ Observation batches_fill_device(const Scope& scope) {
         std::ranges::all_of(points, [](const SweepPoint* p) { return *p->compute_utilization.value >= kFull; });
     if (full) {
       each.passes = std::nullopt;
-      each.narrower_decides = false;
+      each.narrowed_by.clear();
       each.said += "; near 1 everywhere, which decides nothing";
     } else {
       telling.push_back(each);

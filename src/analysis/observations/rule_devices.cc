@@ -52,7 +52,8 @@ Case device_case(const Sweep& sweep, const Pair& pair) {
                       " at batch ", pair.fast->batch),
           .numbers = {number("throughput_ratio", x), number("peak_ratio", exactly(pair.peaks)),
                       number("compute_utilization_ratio", u), number("flop_utilization_ratio", f)},
-          .records = hashes({pair.slow, pair.fast})};
+          .records = hashes({pair.slow, pair.fast}),
+          .narrowed_by = {Pass::kClean, Pass::kTrace}};
 }
 
 // Holds already where two thirds of the decided cases pass.

@@ -66,7 +66,7 @@ Observation long_slow_kernels(const Scope& scope) {
          .numbers = {number("share", exactly(found.share), Unit::fraction),
                      number("mean_utilization", exactly(point->profile->mean_utilization()), Unit::fraction)},
          .records = hashes({point}),
-         .narrower_decides = false});
+         .narrowed_by = {}});
     o.effect = cat(o.cases.front().what, ": ", o.cases.front().said);
   } else {
     o.effect = "no convolutional network was traced";

@@ -76,7 +76,8 @@ Case kind_case(const Best& each, const std::vector<Best>& others, const Kind& ki
                   text(share), " of the median ", text(rest, Unit::fraction), " of ", others.size(), " other series"),
       .numbers = {number("most", value, Unit::fraction), number("others_median", rest, Unit::fraction),
                   number("share", share)},
-      .records = hashes({each.point})};
+      .records = hashes({each.point}),
+      .narrowed_by = narrowed_by(kind.figure)};
 }
 
 size_t models_of(const std::vector<Best>& all) {

@@ -158,6 +158,10 @@ std::optional<Ranged> flops_in_turns(const SweepPoint& a, const SweepPoint& b) {
   return ratio;
 }
 
+std::vector<Pass> narrowed_by(const Figure& figure) {
+  return figure.in_turns ? std::vector{Pass::kClean, Pass::kTrace} : std::vector{Pass::kTrace};
+}
+
 std::vector<std::string> hashes(const std::vector<const SweepPoint*>& points) {
   std::vector<std::string> out;
   for (const SweepPoint* point : points) out.push_back(point->cell.record_hash);

@@ -47,6 +47,8 @@ struct Figure {
 };
 constexpr Figure kU = {&SweepPoint::compute_utilization, nullptr, "U"},
                  kF = {&SweepPoint::flop_active, flops_in_turns, "F"};
+// The passes whose launches it is from: U from traced ones, F in turns from clean ones too.
+std::vector<Pass> narrowed_by(const Figure& figure);
 std::vector<std::string> hashes(const std::vector<const SweepPoint*>& points);
 // Framework, its version and mode, and precision: what must be alike for models to be set side by side.
 std::string stack(const Sweep& sweep);
