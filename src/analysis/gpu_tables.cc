@@ -55,10 +55,19 @@ Table gpu_table(std::span<const GpuRow> rows) {
     const auto value = [&](std::string_view id) { return cell(row.result[id].value); };
     const std::optional<double> compute =
         row.profile ? std::optional(row.profile->compute_utilization()) : std::nullopt;
-    table.rows.push_back({row.label, value("gpu_utilization"), cell(compute), cell(active_share(row.profile, false)),
-                          cell(active_share(row.profile, true)), value("mfu"), value("gpu_memory_bytes"),
-                          value("gpu_power"), value("energy_joules"), value("energy_per_unit"),
-                          value("cpu_utilization")});
+    std::vector<TableCell> cells = {row.label,
+                                    value("gpu_utilization"),
+                                    cell(compute),
+                                    cell(active_share(row.profile, false)),
+                                    cell(active_share(row.profile, true)),
+                                    value("mfu"),
+                                    value("gpu_memory_bytes"),
+                                    value("gpu_power"),
+                                    value("energy_joules"),
+                                    value("energy_per_unit"),
+                                    value("cpu_utilization")};
+    if (std::ranges::count(cells, TableCell()) + 1 == std::ssize(cells)) continue;  // it did not run
+    table.rows.push_back(std::move(cells));
     traced = traced && row.profile;
   }
   table.notes = {

@@ -18,7 +18,7 @@ struct GpuRow {
 };
 
 // Utilization by the driver and by the trace, share of the measured peaks, memory, power, energy, and the host's
-// processors beside. One row each of `rows`, which are of workloads on a GPU.
+// processors beside. One row each of `rows`, which are of workloads on a GPU, that has any of it.
 Table gpu_table(std::span<const GpuRow> rows);
 // By the data structures of Zhu et al. 2018, figure 9, at the peak. Rows with a memory report alone.
 Table gpu_memory_table(std::span<const GpuRow> rows);

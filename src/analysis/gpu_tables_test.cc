@@ -42,6 +42,14 @@ TEST(GpuTables, LeaveOutWhatNoPassMeasured) {
   EXPECT_TRUE(gpu_memory_table(std::span(&row, 1)).rows.empty());
 }
 
+TEST(GpuTables, LeaveOutWhatDidNotRun) {
+  const auto sample = sample::made_on_gpu();
+  sample->record.launches.clear();
+  const CellResult result = summarize(sample->record);
+  const GpuRow row{"net", result};
+  EXPECT_TRUE(gpu_table(std::span(&row, 1)).rows.empty());
+}
+
 TEST(GpuTables, SplitDeviceMemoryAsThePaperDoes) {
   const auto sample = sample::made_on_gpu();
   sample::add_gpu_memory(sample->record);

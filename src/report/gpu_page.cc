@@ -19,6 +19,7 @@ Page gpu_page(std::span<const ReportCell> cells) {
     page.html += to_html(table);
     page.tables.push_back(std::move(table));
   }
+  if (page.tables.empty()) page.html = "<p>No workload ran on a GPU.</p>\n";
   return page;
 }
 
