@@ -18,7 +18,7 @@ struct KernelWork {
 using NodePass = std::pair<std::string, std::string>;   // node, direction
 using KernelTimes = std::map<std::string, KernelWork>;  // by name
 
-void add_times(const TracedSteps& launch, std::map<NodePass, KernelTimes>& times) {
+void add_kernel_times(const TracedSteps& launch, std::map<NodePass, KernelTimes>& times) {
   const Trace& trace = launch.trace;
   for (const Activity& activity : launch.rank.activities) {
     if (activity.cls == DeviceClass::copy || !begins_inside(launch.windows, activity.begin)) continue;
@@ -73,7 +73,7 @@ std::vector<ProfileKernel> profile_kernels(const TracedLaunches& launches, int64
                                            const Roofs& roofs) {
   std::map<NodePass, KernelTimes> times;
   for (const auto& launch : launches)
-    if (launch->rank.on_device) add_times(*launch, times);
+    if (launch->rank.on_device) add_kernel_times(*launch, times);
   const std::map<std::string, NodeCosts> costs = costs_by_node(run);
   std::map<std::string, ProfileKernel> by_name;
   std::map<std::string, std::set<std::string>> directions, nodes;
