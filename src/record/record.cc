@@ -3,7 +3,6 @@
 #include <array>
 
 #include "base/error.h"
-#include "base/json.h"
 #include "base/text.h"
 
 namespace tbd {
@@ -40,8 +39,6 @@ const Launch* last_launch(const Record& record, const Pass& pass) {
     if (launch.info.pass == pass) last = &launch;
   return last;
 }
-
-bool is_disturbed(const LaunchInfo& launch) { return maybe<bool>(launch.host, "repeat").value_or(false); }
 
 std::filesystem::path launch_folder(const Record& record, const Launch& launch) {
   return record.folder / "launches" / launch.info.folder_name();

@@ -227,4 +227,6 @@ LaunchInfo launch_from_json(const Json& json) {
   return launch;
 }
 
+bool is_disturbed(const LaunchInfo& launch) { return maybe<bool>(launch.host, "repeat").value_or(false); }
+
 }  // namespace tbd
