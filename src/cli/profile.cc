@@ -269,13 +269,11 @@ class ProfileCommand final : public Command {
   }
 
   void write_trace(const Record& record) const {
-    const Launch* launch = last_launch(record, Pass::kTrace);
-    if (!launch) return;
-    const std::filesystem::path file = trace_file(record, *launch);
-    if (!std::filesystem::exists(file)) return;
+    const std::unique_ptr<TracedSteps> steps = traced_steps(record);
+    if (!steps) return;
     replace_file(trace_, [&](const std::filesystem::path& path) {
       std::ofstream out(path, std::ios::binary);
-      write_chrome(read_trace(file), 0, {}, out);
+      write_chrome(steps->trace, 0, {}, out);
       out.close();
       if (!out) fail(ErrorKind::io, "cannot write ", trace_);
     });

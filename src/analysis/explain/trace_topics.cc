@@ -48,7 +48,7 @@ constexpr Topic kTraceTopics[] = {
     {"bound.latency", "", "Neither FLOPs nor bytes explain 60 % of the op's time.", "",
      "Small operands, waiting, layout changes, slow kernels.", kWindow, "", "The op to look at first."},
     {"overhead.trace", "ratio", "Time of a traced step over that of the untraced steps beside it.",
-     "exp(mean ln t_traced - mean ln t_untraced)", "Steps of one launch, without those next to a border.",
+     "exp(mean ln t_traced - mean ln t_untraced)", "Steps of the traced launches, without those next to a border.",
      "Stamps of the trace pass. Interval by Welch's t.",
      "Welch 1947, Biometrika 34; Satterthwaite 1946, Biometrics Bulletin 2(6).",
      "Above 1.02 a note says that shares are biased, above 1.20 that they are not to be trusted."},
