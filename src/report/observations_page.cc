@@ -52,12 +52,9 @@ std::string evidence(const Observation& o, const Anchors& anchors) {
                          "scope=\"col\">found</th><th scope=\"col\">numbers</th><th scope=\"col\">section</th><th "
                          "scope=\"col\">records</th></tr></thead>\n<tbody>\n");
   for (const Case& each : o.cases)
-    html += cat("<tr><td>", html_escaped(each.what), "</td><td>",
-                !each.passes   ? "undecided"
-                : *each.passes ? "passes"
-                               : "fails",
-                "</td><td class=\"t\">", html_escaped(each.said), "</td><td>", links(each, anchors),
-                "</td><td class=\"t\">", short_hashes(each), "</td></tr>\n");
+    html += cat("<tr><td>", html_escaped(each.what), "</td><td>", finding(each), "</td><td class=\"t\">",
+                html_escaped(each.said), "</td><td>", links(each, anchors), "</td><td class=\"t\">", short_hashes(each),
+                "</td></tr>\n");
   return html + "</tbody></table></div></details>\n";
 }
 

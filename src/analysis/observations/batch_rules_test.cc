@@ -8,8 +8,10 @@ namespace {
 
 using sample::Results;
 using sample::Series;
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
 const std::vector<int64_t> kBatches = {4, 8, 16, 32};
 const std::vector<double> kRising = {10, 14, 18, 20}, kFlat = {20, 20.1, 20, 20.05}, kFalling = {20, 18, 16, 10};
@@ -152,7 +154,8 @@ TEST(DeviceUse, Holds) {
 TEST(DeviceUse, IsNarrowedByTracedLaunches) {
   EXPECT_EQ(with_use({kFills})[4].cases.at(0).narrowed_by, std::vector{Pass::kTrace});
   EXPECT_EQ(with_use({kFills})[6].cases.at(0).narrowed_by, (std::vector{Pass::kClean, Pass::kTrace}));
-  EXPECT_TRUE(with_use({kNearOne})[4].cases.at(0).narrowed_by.empty());
+  const Observation near_one = with_use({kNearOne})[4];
+  EXPECT_TRUE(open_records(std::span(&near_one, 1)).records.empty());
 }
 
 TEST(DeviceUse, IsMostlySoWithFourOfFive) {
@@ -174,6 +177,20 @@ TEST(DeviceUse, NearOneEverywhereDecidesNothing) {
   EXPECT_THAT(o.cases[0].said, HasSubstr("near 1 everywhere"));
   EXPECT_EQ(with_use({kNearOne, kNearOne, kNearOne, kFallsOff, kFallsOff})[4].verdict, RuleVerdict::fails)
       << "no want of evidence where others decide";
+}
+
+TEST(DeviceUse, NearOneEverywhereIsNoUndecidedCase) {
+  Observation o = with_use({kNearOne, kNearOne, kFills})[4];
+  EXPECT_THAT(o.effect, HasSubstr("in 1 of 1 series; in 2 more it is 90 % or more at every batch"));
+  EXPECT_EQ(o.verdict, RuleVerdict::inconclusive);
+  EXPECT_THAT(o.missing, HasSubstr("there are 1 such"));
+  EXPECT_EQ(finding(o.cases[0]), "decides nothing");
+  EXPECT_EQ(finding(o.cases[2]), "passes");
+
+  o = with_use({kNearOne, {0.5, 0.6, 0.7, 0.8}}, 0.4)[4];
+  EXPECT_THAT(o.missing, AllOf(HasSubstr("undecided: model1"), Not(HasSubstr("model0")))) << "nothing narrows it";
+  EXPECT_THAT(o.command, HasSubstr("model1"));
+  EXPECT_THAT(with_use({kNearOne, kNearOne})[4].effect, HasSubstr("is 90 % or more at every batch in 2 series"));
 }
 
 TEST(DeviceUse, RecurrentModelsAloneDoNotShowThatTheDeviceFills) {

@@ -61,7 +61,8 @@ std::string text(const Ranged& x, Unit unit) {
 
 Tally tally(std::span<const Case> cases) {
   Tally out;
-  for (const Case& each : cases) ++(!each.passes ? out.undecided : *each.passes ? out.passes : out.fails);
+  for (const Case& each : cases)
+    if (each.decidable) ++(!each.passes ? out.undecided : *each.passes ? out.passes : out.fails);
   return out;
 }
 

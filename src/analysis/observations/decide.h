@@ -33,8 +33,8 @@ struct Tally {
   size_t all() const { return decided() + undecided; }
   bool mostly_undecided() const { return 5 * undecided > all(); }  // more than 20 %
 };
-Tally tally(std::span<const Case> cases);
-std::string text(const Tally& tally);  // "3 of 4 pass, 1 undecided"
+Tally tally(std::span<const Case> cases);  // of those that can be decided
+std::string text(const Tally& tally);      // "3 of 4 pass, 1 undecided"
 
 // The share of the cases that must pass.
 struct Quota {

@@ -6,8 +6,6 @@
 namespace tbd {
 namespace {
 
-std::string found(const Case& each) { return !each.passes ? "undecided" : *each.passes ? "passes" : "fails"; }
-
 // Verdicts of several machines or inputs stand apart only by their label.
 bool several(std::span<const Observation> observations) {
   return std::ranges::any_of(observations, [&](const Observation& o) { return o.label != observations.front().label; });
@@ -18,13 +16,18 @@ Json case_json(const Case& each) {
   for (const CaseNumber& n : each.numbers)
     numbers[n.name] = {{"value", or_null(n.value)}, {"low", or_null(n.low)}, {"high", or_null(n.high)}};
   return {{"case", each.what},
-          {"found", found(each)},
+          {"found", finding(each)},
           {"said", each.said},
           {"numbers", std::move(numbers)},
           {"records", each.records}};
 }
 
 }  // namespace
+
+std::string_view finding(const Case& of) {
+  if (!of.decidable) return "decides nothing";
+  return !of.passes ? "undecided" : *of.passes ? "passes" : "fails";
+}
 
 Table observation_table(std::span<const Observation> observations) {
   const bool labels = several(observations);
@@ -78,7 +81,8 @@ Table case_table(std::span<const Observation> observations) {
               .notes = {}};
   for (const Observation& o : observations)
     for (const Case& each : o.cases)
-      table.rows.push_back({int64_t{o.number}, o.label, each.what, found(each), each.said, join(each.records, " ")});
+      table.rows.push_back(
+          {int64_t{o.number}, o.label, each.what, std::string(finding(each)), each.said, join(each.records, " ")});
   return table;
 }
 

@@ -33,7 +33,10 @@ struct Case {
   // Undecided: further launches of these passes narrow its intervals, which may decide it. Empty: nothing narrower
   // does.
   std::vector<Pass> narrowed_by = {Pass::kClean};
+  // False: no measurement would decide it. It is shown beside the others, and the verdict is theirs alone.
+  bool decidable = true;
 };
+std::string_view finding(const Case& of);  // "passes", "fails", "undecided", "decides nothing"
 
 struct Observation {
   int number = 0;

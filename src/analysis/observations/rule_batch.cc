@@ -96,6 +96,15 @@ std::string how_many(const Observation& o, const char* what) {
                          : cat(what, " in ", text(tally(o.cases)), " series");
 }
 
+// `full`: of its cases, how many have no room to rise.
+std::string how_device_fills(const Observation& o, size_t full) {
+  constexpr const char* kBusy = "90 % or more at every batch";
+  if (full > 0 && full == o.cases.size())
+    return cat("device utilization is ", kBusy, " in ", full, " series, which decides nothing");
+  return how_many(o, "device utilization rises with the batch") +
+         (full > 0 ? cat("; in ", full, " more it is ", kBusy) : "");
+}
+
 // Of the others than recurrent models, how many fill the device at their largest batch.
 std::vector<Case> filled(const Scope& scope) {
   std::vector<Case> out;
@@ -126,32 +135,30 @@ Observation throughput_rises(const Scope& scope) {
 
 Observation batches_fill_device(const Scope& scope) {
   Observation o = begun(4, scope);
-  std::vector<Case> telling;  // where there is room to rise
+  size_t full = 0;  // of its cases: U has no room to rise
   for (const Sweep* sweep : scope.sweeps) {
     const auto points = with(*sweep, &SweepPoint::compute_utilization);
     if (points.size() < kLeastBatches) continue;
     Case each = correlated(*sweep, points, kU);
-    const bool full =
-        std::ranges::all_of(points, [](const SweepPoint* p) { return *p->compute_utilization.value >= kFull; });
-    if (full) {
+    if (std::ranges::all_of(points, [](const SweepPoint* p) { return *p->compute_utilization.value >= kFull; })) {
+      ++full;
       each.passes = std::nullopt;
-      each.narrowed_by.clear();
+      each.decidable = false;
       each.said += "; near 1 everywhere, which decides nothing";
-    } else {
-      telling.push_back(each);
     }
     o.cases.push_back(std::move(each));
   }
   const std::vector<Case> others = filled(scope);
   const Tally n = tally(others);
-  o.verdict = by_cases(telling);
+  const RuleVerdict rises = by_cases(o.cases);
+  o.verdict = rises;
   const bool open = n.decided() == 0 || n.mostly_undecided();
   if (o.verdict == RuleVerdict::holds || o.verdict == RuleVerdict::mostly)
     o.verdict = open ? RuleVerdict::inconclusive : 2 * n.passes > n.decided() ? o.verdict : RuleVerdict::fails;
-  o.effect = cat(how_many(o, "device utilization rises with the batch"),
-                 "; at the largest batch it is 90 % or more for ", text(n), " of the models that are not recurrent");
+  o.effect = cat(how_device_fills(o, full), "; at the largest batch it is 90 % or more for ", text(n),
+                 " of the models that are not recurrent");
   suggest_sweeps(o, scope, &SweepPoint::compute_utilization, {Pass::kClean, Pass::kTrace});
-  if (by_cases(telling) != RuleVerdict::inconclusive && open) {
+  if (rises != RuleVerdict::inconclusive && open) {
     o.missing = "traces of models that are not recurrent at their largest batch";
     o.command = command(fresh(scope, ModelKind::other, 2, {Pass::kClean, Pass::kTrace}));
   }

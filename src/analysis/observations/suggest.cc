@@ -125,18 +125,15 @@ void suggest_sweeps(Observation& o, const Scope& scope, Measured SweepPoint::*va
       most = ran(*sweep).size();
     }
   }
-  o.missing = cat("two ", value ? "traced " : "", "sweeps of four batches or more that decide; there are ", whole,
-                  " such sweeps");
-  if (whole >= 2) {
-    o.missing = cat("narrower intervals: ", text(tally(o.cases)), " of the sweeps pass");
-    std::vector<std::string> open;
-    for (const Case& each : o.cases)
-      if (!each.passes) open.push_back(each.what);
-    if (!open.empty()) o.missing += cat("; undecided: ", join(open, ", "));
-  }
-  const auto open = std::ranges::find_if(o.cases, [](const Case& each) { return !each.passes; });
-  const auto wide =
-      open == o.cases.end() ? scope.sweeps.end() : std::ranges::find(scope.sweeps, open->what, &Sweep::label);
+  std::vector<std::string> open;
+  for (const Case& each : o.cases)
+    if (each.decidable && !each.passes) open.push_back(each.what);
+  const Tally t = tally(o.cases);
+  o.missing = cat("two ", value ? "traced " : "", "sweeps of four batches or more that decide; there are ",
+                  whole < 2 ? whole : t.decided(), " such sweeps");
+  if (whole >= 2 && !open.empty())
+    o.missing = cat("narrower intervals: ", text(t), " of the sweeps pass; undecided: ", join(open, ", "));
+  const auto wide = open.empty() ? scope.sweeps.end() : std::ranges::find(scope.sweeps, open.front(), &Sweep::label);
   if (whole >= 2 && wide != scope.sweeps.end()) {
     Suggestion more = again(**wide, continued(**wide, kLeast), std::move(passes));
     more.effort = "publish";
