@@ -89,6 +89,16 @@ TEST(ThroughputRises, FailsWhereItFallsOrStaysLevel) {
   EXPECT_EQ(with_throughput({kFlat, kFlat})[1].verdict, RuleVerdict::fails);
 }
 
+// Of two cases one fails: 80 % cannot be reached any more.
+TEST(ThroughputRises, FailsWhicheverWayTheUndecidedOneFalls) {
+  Results results = with_throughput({kFalling});
+  results.add({.model = "z", .batches = kBatches, .throughput = {20, 20.4, 20.8, 21}, .noise = 0.15});
+  const Observation o = results[1];
+  EXPECT_EQ(finding(o.cases[0]), "fails");
+  EXPECT_EQ(finding(o.cases[1]), "undecided");
+  EXPECT_EQ(o.verdict, RuleVerdict::fails) << o.effect;
+}
+
 TEST(ThroughputRises, IsInconclusiveWithOneSeriesAndNamesTheCommand) {
   const Observation o = with_throughput({kRising})[1];
   EXPECT_EQ(o.verdict, RuleVerdict::inconclusive);

@@ -75,9 +75,9 @@ std::string text(const Tally& tally) {
 
 RuleVerdict by_cases(std::span<const Case> cases, size_t least, const Quota& quota) {
   const Tally t = tally(cases);
-  if (t.decided() < least) return RuleVerdict::inconclusive;
+  if (t.all() < least) return RuleVerdict::inconclusive;
   if (!quota.met(t.passes + t.undecided, t.all())) return RuleVerdict::fails;
-  if (t.mostly_undecided()) return RuleVerdict::inconclusive;
+  if (t.decided() < least || t.mostly_undecided()) return RuleVerdict::inconclusive;
   if (t.fails == 0) return RuleVerdict::holds;
   return quota.met(t.passes, t.decided()) ? RuleVerdict::mostly : RuleVerdict::fails;
 }

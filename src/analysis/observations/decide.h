@@ -43,8 +43,8 @@ struct Quota {
 };
 constexpr Quota kTwoThirds{.part = 2, .whole = 3};
 
-// Inconclusive with fewer than `least` decided cases, or with more than 20 % undecided unless the rule fails whichever
-// way these fall.
+// Inconclusive with fewer than `least` cases, and with fewer than that decided or more than 20 % undecided unless the
+// rule fails whichever way these fall.
 RuleVerdict by_cases(std::span<const Case> cases, size_t least = 2, const Quota& quota = {});
 
 }  // namespace tbd::rules
