@@ -285,6 +285,7 @@ const Axis* find_axis(std::string_view name) {
 }
 
 std::string LabelPart::around(const std::string& value) const {
+  if (value.empty()) return "";
   const bool is_one = value == "1" && after.ends_with('s');
   return cat(before, value, is_one ? after.substr(0, after.size() - 1) : after);
 }

@@ -101,6 +101,7 @@ TEST(Workload, LabelsAreWords) {
   EXPECT_EQ(find_axis("workers")->label.around("1"), "1 worker");
   EXPECT_EQ(find_axis("workers")->label.around("12"), "12 workers");
   EXPECT_EQ(find_axis("batch")->label.around("1"), "batch 1");
+  EXPECT_EQ(find_axis("link")->label.around(""), "") << "the loopback";
 }
 
 TEST(Workload, ReproLineNamesEveryKnownAxis) {

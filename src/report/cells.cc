@@ -62,7 +62,7 @@ std::string label_value(const std::optional<int64_t>& bytes) { return bytes ? bu
 std::string axis_part(const Axis& axis, const MeasuredWorkload& w) {
   if (axis.of_several && axis.print(w).empty()) return "";
   const std::string value = std::visit([&](auto member) { return label_value(w.*member); }, axis.member);
-  return value.empty() ? "" : axis.label.around(value);
+  return axis.label.around(value);
 }
 
 // The parts of a name, in reading order; axes that are not named here follow.

@@ -26,7 +26,7 @@ std::vector<std::string> axis_values(const Sweep& sweep) {
       w.input_mode.text(),
       w.framework_version,
       w.layout.text(),
-      cat(w.threads, " threads"),
+      find_axis("threads")->label.around(cat(w.threads)),
       w.optimizer,
       w.dropout.text(),
       w.synchronisation,
