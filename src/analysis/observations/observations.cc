@@ -92,7 +92,7 @@ OpenRecords open_records(std::span<const Observation> observations) {
     if (each.verdict != RuleVerdict::inconclusive) continue;
     bool waits = false;
     for (const Case& of : each.cases) {
-      if (of.passes || !of.decidable || of.narrowed_by.empty()) continue;
+      if (!of.is_open() || of.narrowed_by.empty()) continue;
       waits = true;
       for (const std::string& record : of.records) add_open(record, of.narrowed_by, open.records);
     }

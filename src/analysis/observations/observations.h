@@ -35,6 +35,8 @@ struct Case {
   std::vector<Pass> narrowed_by = {Pass::kClean};
   // False: no measurement would decide it. It is shown beside the others, and the verdict is theirs alone.
   bool decidable = true;
+
+  bool is_open() const { return decidable && !passes; }
 };
 std::string_view finding(const Case& of);  // "passes", "fails", "undecided", "decides nothing"
 

@@ -96,10 +96,10 @@ std::string how_many(const Observation& o, const char* what) {
                          : cat(what, " in ", text(tally(o.cases)), " series");
 }
 
-// `full`: of its cases, how many have no room to rise.
-std::string how_device_fills(const Observation& o, size_t full) {
+std::string how_device_fills(const Observation& o) {
   constexpr const char* kBusy = "90 % or more at every batch";
-  if (full > 0 && full == o.cases.size())
+  const size_t decidable = tally(o.cases).all(), full = o.cases.size() - decidable;
+  if (full > 0 && decidable == 0)
     return cat("device utilization is ", kBusy, " in ", full, " series, which decides nothing");
   return how_many(o, "device utilization rises with the batch") +
          (full > 0 ? cat("; in ", full, " more it is ", kBusy) : "");
@@ -135,16 +135,14 @@ Observation throughput_rises(const Scope& scope) {
 
 Observation batches_fill_device(const Scope& scope) {
   Observation o = begun(4, scope);
-  size_t full = 0;  // of its cases: U has no room to rise
   for (const Sweep* sweep : scope.sweeps) {
     const auto points = with(*sweep, &SweepPoint::compute_utilization);
     if (points.size() < kLeastBatches) continue;
     Case each = correlated(*sweep, points, kU);
     if (std::ranges::all_of(points, [](const SweepPoint* p) { return *p->compute_utilization.value >= kFull; })) {
-      ++full;
       each.passes = std::nullopt;
       each.decidable = false;
-      each.said += "; near 1 everywhere, which decides nothing";
+      each.said += "; near 1 everywhere";
     }
     o.cases.push_back(std::move(each));
   }
@@ -155,7 +153,7 @@ Observation batches_fill_device(const Scope& scope) {
   const bool open = n.decided() == 0 || n.mostly_undecided();
   if (o.verdict == RuleVerdict::holds || o.verdict == RuleVerdict::mostly)
     o.verdict = open ? RuleVerdict::inconclusive : 2 * n.passes > n.decided() ? o.verdict : RuleVerdict::fails;
-  o.effect = cat(how_device_fills(o, full), "; at the largest batch it is 90 % or more for ", text(n),
+  o.effect = cat(how_device_fills(o), "; at the largest batch it is 90 % or more for ", text(n),
                  " of the models that are not recurrent");
   suggest_sweeps(o, scope, &SweepPoint::compute_utilization, {Pass::kClean, Pass::kTrace});
   if (rises != RuleVerdict::inconclusive && open) {

@@ -127,7 +127,7 @@ void suggest_sweeps(Observation& o, const Scope& scope, Measured SweepPoint::*va
   }
   std::vector<std::string> open;
   for (const Case& each : o.cases)
-    if (each.decidable && !each.passes) open.push_back(each.what);
+    if (each.is_open()) open.push_back(each.what);
   const Tally t = tally(o.cases);
   o.missing = cat("two ", value ? "traced " : "", "sweeps of four batches or more that decide; there are ",
                   whole < 2 ? whole : t.decided(), " such sweeps");
