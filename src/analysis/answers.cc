@@ -87,8 +87,7 @@ std::string shared_by(const Family& family) {
 
 std::string axis_value(std::string_view axis, const CellResult& cell) {
   const Axis& found = *find_axis(axis);
-  return found.label.before.empty() && found.label.after.empty() ? found.value(cell.workload)
-                                                                 : found.label.around(found.value(cell.workload));
+  return found.label.around(found.value(cell.workload));
 }
 
 // What tells a row from the others of its family: "tensorflow", "pytorch graph", "batch 8".

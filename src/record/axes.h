@@ -20,7 +20,7 @@ struct FolderPart {
 // Where an axis is a word in a label: "batch 8", "2 threads".
 struct LabelPart {
   std::string_view before, after;
-  std::string around(const std::string& value) const;  // "1 thread"; of nothing nothing
+  std::string around(const std::string& value) const;  // "1 thread"; empty for an empty value
 };
 
 // Members of a workload W, of one type each.

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "analysis/scaling.h"
+#include "record/axes.h"
 #include "report/explained.h"
 #include "report/page.h"
 
@@ -46,7 +47,7 @@ Chart chart_of(const CellResult& one, const std::map<std::string, Points>& ways,
   const MeasuredWorkload& w = one.workload;
   Chart chart{.id = cat("scaling-", number),
               .title = cat(w.model, " ", w.framework, " ", w.precision, ", batch ", w.batch, " of each worker, ",
-                           w.threads, w.threads == 1 ? " thread" : " threads"),
+                           find_axis("threads")->label.around(cat(w.threads))),
               .x_title = "workers",
               .y_title = cat(w.unit, "/s of all"),
               .caption =
