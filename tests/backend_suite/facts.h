@@ -34,8 +34,6 @@ struct BackendFacts {
   bool ranks_share_state = false;
   // Its engine has one rank in a process: main() calls train_rank_of in a process with kRankArgument and a folder.
   bool rank_of_process = false;
-  // Several ranks may sum in another order than the one that accumulates: elements below this size are rounding.
-  double rounding_over_ranks = 0;
 };
 
 // Defined by each back-end's tests (facts_test.cc).

@@ -11,7 +11,6 @@ const BackendFacts& backend_facts() {
       .single_precision = 2e-4,
       .updates = {{Precision::kFp64, 1e-11}},
       .rank_with = rank_with,
-      .rounding_over_ranks = 1e-6,
   };
   return facts;
 }
