@@ -48,11 +48,6 @@ void check_all(const Bench& bench, const VerifyOptions& options) {
     bench.unknown("row", "no printed row is of this record");
 }
 
-std::string last_part(const std::string& path) {
-  const fs::path place(path.ends_with("/") ? path.substr(0, path.size() - 1) : path);
-  return place.filename().string();
-}
-
 }  // namespace
 
 std::string_view name(CheckVerdict verdict) {
@@ -120,22 +115,6 @@ bool unchecked(std::span<const Check> checks) {
   std::map<std::string_view, bool> checked;  // by record
   for (const Check& c : checks) checked[c.record] |= c.verdict != CheckVerdict::unknown;
   return std::ranges::any_of(checked, [](const auto& record) { return !record.second; });
-}
-
-Table check_table(std::span<const Check> checks, bool all) {
-  Table table;
-  table.columns = {{"record", "record"}, {"check", "check"},       {"verdict", "verdict"},
-                   {"stored", "stored"}, {"computed", "computed"}, {"reason", "reason"}};
-  int64_t counts[3] = {};
-  for (const Check& c : checks) {
-    ++counts[static_cast<size_t>(c.verdict)];
-    if (all || c.verdict != CheckVerdict::ok)
-      table.rows.push_back(
-          {last_part(c.record), c.check, std::string(name(c.verdict)), c.stored, c.computed, c.reason});
-  }
-  table.notes = {cat(checks.size(), checks.size() == 1 ? " check: " : " checks: ", counts[0], " ok, ", counts[1],
-                     " differ, ", counts[2], " cannot be made.")};
-  return table;
 }
 
 Json to_json(const Check& check) {

@@ -382,6 +382,26 @@ TEST_F(Planted, ReportsAFolderWithoutRunJson) {
   EXPECT_THROW(records_or_what_is_left(place_.path() / "nowhere"), Error);
 }
 
+const CheckVerdict kOk = CheckVerdict::ok, kDiffers = CheckVerdict::differs, kUnknown = CheckVerdict::unknown;
+
+TEST(CheckTable, JoinsWhatCannotBeCheckedForTheSameReason) {
+  const std::vector<Check> checks = {{"set/a", "clean-1: units", kUnknown, "", "", "samples are padded"},
+                                     {"set/a", "clean-2: units", kUnknown, "", "", "samples are padded"},
+                                     {"set/a", "throughput", kOk, "", "", ""},
+                                     {"set/a", "energy_joules", kUnknown, "", "", "no energy meter"},
+                                     {"set/b/", "trace-1: units", kUnknown, "", "", "samples are padded"},
+                                     {"set/b/", "trace-1: closure", kUnknown, "", "", "open"},
+                                     {"set/b/", "trace-1: events lost", kDiffers, "0", "7", "switches"}};
+  EXPECT_EQ(to_text(check_table(checks, /*all=*/false)),
+            "record     check                 verdict            stored  computed  reason\n"
+            "b          trace-1: events lost  differs            0       7         switches\n"
+            "2 records  units (3 times)       cannot be checked                    samples are padded\n"
+            "a          energy_joules         cannot be checked                    no energy meter\n"
+            "b          trace-1: closure      cannot be checked                    open\n"
+            "7 checks: 1 ok, 1 differ, 5 cannot be made.\n");
+  EXPECT_EQ(check_table(checks, /*all=*/true).rows.size(), checks.size());
+}
+
 TEST(Rows, NameFileAndLineOfAMalformedRow) {
   try {
     read_rows("{\"record\":\"a\"}\n{", "rows.json");
