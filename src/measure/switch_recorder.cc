@@ -1,9 +1,13 @@
 #include "measure/switch_recorder.h"
 
+#include <poll.h>
+#include <signal.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <bit>
+#include <cerrno>
 #include <utility>
 
 #include "base/text.h"
@@ -21,6 +25,21 @@ std::vector<pid_t> this_thread_and_the_others() {
   std::ranges::stable_partition(threads, [](pid_t thread) { return thread == gettid(); });
   return threads;
 }
+
+// The threads that this one begins are for no signal, as long as this lives.
+class NoSignals {
+ public:
+  NoSignals() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before_);
+  }
+  ~NoSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  NoSignals(const NoSignals&) = delete;
+
+ private:
+  sigset_t before_;
+};
 
 // Half of what a user may lock in rings (perf_event_open(2), kernel.perf_event_mlock_kb, for each processor), shared.
 size_t ring_bytes(size_t threads) {
@@ -70,6 +89,37 @@ SwitchRecorder::SwitchRecorder() {
     if (reason_.empty()) reason_ = ring.reason();
     if (rings_.empty()) return;  // what is refused to the first is refused to all
   }
+  wake_ = ::eventfd(0, EFD_CLOEXEC);
+  if (wake_ < 0) return;  // a ring that fills loses the latest, and says so
+  const NoSignals none;
+  collector_ = std::thread([this] { collect_until_woken(); });
+}
+
+SwitchRecorder::~SwitchRecorder() {
+  stop();
+  if (wake_ >= 0) ::close(wake_);
+}
+
+void SwitchRecorder::stop() {
+  if (!collector_.joinable()) return;
+  ::eventfd_write(wake_, 1);
+  collector_.join();
+}
+
+void SwitchRecorder::collect_until_woken() {
+  std::vector<pollfd> waiting = {{.fd = wake_, .events = POLLIN, .revents = 0}};
+  for (const Thread& thread : rings_)
+    waiting.push_back({.fd = thread.ring.descriptor(), .events = POLLIN, .revents = 0});
+  while (true) {
+    if (::poll(waiting.data(), waiting.size(), -1) < 0) {
+      if (errno == EINTR) continue;
+      return;
+    }
+    if (waiting.front().revents != 0) return;
+    for (pollfd& each : waiting)
+      if ((each.revents & (POLLHUP | POLLERR | POLLNVAL)) != 0) each.fd = -1;  // its thread has ended
+    collect();
+  }
 }
 
 void SwitchRecorder::collect() {
@@ -85,6 +135,7 @@ void SwitchRecorder::collect() {
 }
 
 std::vector<OffCpuSpan> SwitchRecorder::finish() {
+  stop();
   collect();
   for (Thread& thread : rings_) {
     thread.pairs.finish(now_ns(), spans_);

@@ -3,6 +3,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "measure/switch_ring.h"
@@ -38,21 +39,24 @@ class SwitchPairs {
 };
 
 // Of the threads that exist when it is made: every preemption of each, and of the calling thread its waits, too (the
-// others' waits for work are many and say nothing). Threads that begin later are not seen.
+// others' waits for work are many and say nothing). Threads that begin later are not seen. A thread of its own, which
+// is not seen either, empties the rings as often as one is half full: not at all where switches are few.
 class SwitchRecorder {
  public:
   SwitchRecorder();
+  ~SwitchRecorder();
+  SwitchRecorder(const SwitchRecorder&) = delete;
+  SwitchRecorder& operator=(const SwitchRecorder&) = delete;
   // Whether anything is recorded, and why not: the system may forbid perf_event_open, or have none.
   bool available() const { return !rings_.empty(); }
   const std::string& reason() const { return reason_; }
   size_t threads() const { return rings_.size(); }     // that are recorded
   size_t threads_without() const { return refused_; }  // where the system gave no ring, for that reason
 
-  // Empties the rings into memory; often enough that they do not fill: a ring of 64 KiB holds 1,365 spans.
-  void collect();
   // Ends the recording: all spans, of each thread in order of time; what is open ends now.
   std::vector<OffCpuSpan> finish();
-  // Switches that were lost, at least, because a ring or the memory for spans (a million) was full. After finish.
+  // Switches that were lost, at least, because a ring or the memory for spans (a million) was full. After finish. A
+  // ring of 64 KiB holds 1,365 spans.
   int64_t lost() const;
 
  private:
@@ -61,12 +65,17 @@ class SwitchRecorder {
     SwitchPairs pairs;
     bool whole = true;  // the last time that its ring was emptied
   };
+  void collect();
+  void collect_until_woken();
+  void stop();
   std::vector<Thread> rings_;
   std::string reason_;
   std::vector<OffCpuSpan> spans_;
   std::vector<ThreadSwitch> taken_;
   size_t refused_ = 0;
   int64_t left_out_ = 0;
+  int wake_ = -1;  // an eventfd that ends the collector
+  std::thread collector_;
 };
 
 }  // namespace tbd

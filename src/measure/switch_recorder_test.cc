@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <functional>
 #include <thread>
 
 #include "base/error.h"
@@ -108,15 +109,14 @@ struct Recorded {
 };
 
 // What a fresh thread does, and what is recorded of it.
-template <class Work>
-Recorded recorded(Work work) {
+Recorded recorded(const std::function<void()>& work) {
   Recorded out;
   std::thread([&] {
     SwitchRecorder recorder;
     out.thread = gettid();
     out.begin = now_ns();
     const int64_t waited = run_queue_wait_ns();
-    work(recorder);
+    work();
     out.run_queue_wait_ns = run_queue_wait_ns() - waited;
     out.end = now_ns();
     out.spans = recorder.finish();
@@ -134,7 +134,7 @@ class Switches : public ::testing::Test {
 };
 
 TEST_F(Switches, ASleepIsAWait) {
-  const Recorded run = recorded([](SwitchRecorder&) { std::this_thread::sleep_for(milliseconds(30)); });
+  const Recorded run = recorded([] { std::this_thread::sleep_for(milliseconds(30)); });
   const auto longest = std::ranges::max_element(run.spans, {}, [&](const OffCpuSpan& span) {
     return span.thread == run.thread && !span.preempted ? span.end - span.begin : 0;
   });
@@ -146,13 +146,10 @@ TEST_F(Switches, ASleepIsAWait) {
 
 TEST_F(Switches, AThreadThatSharesItsProcessorIsPreempted) {
   const std::vector<int> cpus = allowed_cpus();
-  const Recorded run = recorded([&](SwitchRecorder& recorder) {
+  const Recorded run = recorded([&] {
     bind_thread({cpus.front()});
     const Competitor competitor(cpus.front());
-    for (int i = 0; i < 10; ++i) {
-      spin_until(now_ns() + 50'000'000);
-      recorder.collect();
-    }
+    spin_until(now_ns() + 500'000'000);
   });
   EXPECT_EQ(run.lost, 0);
   EXPECT_GT(run.preempted(), 100'000'000) << "of half a second for two";
@@ -160,14 +157,24 @@ TEST_F(Switches, AThreadThatSharesItsProcessorIsPreempted) {
               0.05 * static_cast<double>(run.run_queue_wait_ns));
 }
 
+void sleep_briefly(int times) {
+  for (int i = 0; i < times; ++i) std::this_thread::sleep_for(std::chrono::microseconds(1));
+}
+
 TEST_F(Switches, CountRecordsThatOverflowTheRing) {
-  const Recorded run = recorded([](SwitchRecorder& recorder) {
-    for (int i = 0; i < 12'000; ++i) std::this_thread::sleep_for(std::chrono::microseconds(1));
-    recorder.collect();
-    std::this_thread::sleep_for(milliseconds(1));
-  });
-  EXPECT_GT(run.lost, 0) << "a ring of 256 KiB holds 10,922 switches";
-  EXPECT_GT(run.spans.size(), 0u);
+  SwitchRing ring(gettid(), 4096);
+  std::vector<ThreadSwitch> switches;
+  sleep_briefly(200);
+  EXPECT_FALSE(ring.take(switches)) << "a ring of 4 KiB holds 170 switches";
+  sleep_briefly(1);
+  EXPECT_TRUE(ring.take(switches));
+  EXPECT_TRUE(std::ranges::any_of(switches, [](const ThreadSwitch& each) { return each.kind == lost; }));
+}
+
+TEST_F(Switches, MoreThanARingHoldsAreAllRecorded) {
+  const Recorded run = recorded([] { sleep_briefly(12'000); });
+  EXPECT_EQ(run.lost, 0);
+  EXPECT_GT(std::ranges::count(run.spans, run.thread, &OffCpuSpan::thread), 6'000) << "a ring of 256 KiB holds 5,461";
 }
 
 }  // namespace

@@ -41,8 +41,8 @@ perf_event_attr switches_only() {
   attributes.exclude_kernel = attributes.exclude_hv = 1;
   attributes.use_clockid = 1;
   attributes.clockid = CLOCK_MONOTONIC_RAW;
-  attributes.watermark = 1;  // nobody is woken
-  attributes.wakeup_watermark = UINT32_MAX;
+  attributes.watermark = 1;  // in bytes; of 0 the kernel makes half of the ring
+  attributes.wakeup_watermark = 0;
   return attributes;
 }
 

@@ -38,6 +38,8 @@ class SwitchRing {
   // Whether the thread had ended before the ring could be opened.
   bool is_gone() const { return event_.refusal() == ESRCH; }
   pid_t thread() const { return thread_; }
+  // To be polled: readable when the ring is half full.
+  int descriptor() const { return event_.descriptor(); }
   // Appends what came since the last call, in order of time, and makes room. True where there had been room for all;
   // else the latest may be lost, and their number comes with the next switch. Not for two threads at once.
   bool take(std::vector<ThreadSwitch>& switches);

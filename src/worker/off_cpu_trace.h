@@ -7,7 +7,6 @@ namespace tbd {
 
 class OffCpuTrace {  // records from its construction on, made by the thread of the step loop
  public:
-  void step_done() { recorder_.collect(); }
   // Ends the recording and appends what it saw as events of kind off_cpu on the tracks of their threads: "preempted" of
   // every thread, "waiting" of this one (trace/names.h). The fact "off-CPU" says of how many threads, or why of none;
   // what was lost is a fault.

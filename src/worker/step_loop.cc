@@ -148,7 +148,6 @@ StepReport StepLoop::step(const protocol::Run& request, int64_t number) {
   parts_.done(number);
   count(number);
   keep(EventKind::step, cat("step ", number), parts_.zero_ns + completed_ns_, parts_.zero_ns + row.completed_ns);
-  if (off_cpu_) off_cpu_->step_done();
   completed_ns_ = row.completed_ns;
   reply_.steps = number - request.first_step + 1;
   reply_.losses = report.losses;
