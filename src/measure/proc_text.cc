@@ -87,6 +87,21 @@ std::optional<int64_t> bytes_of_line(const std::map<std::string, std::string, st
   return *kibibytes * 1024;
 }
 
+int64_t parse_made_code(std::string_view text) {
+  int64_t bytes = 0;
+  bool is_code = false;  // of the mapping that the line belongs to
+  for (const std::string& line : split(text, '\n')) {
+    std::vector<std::string> words = split(line, ' ');
+    std::erase(words, "");
+    if (words.empty()) continue;
+    if (!words[0].ends_with(':'))  // address, permissions, offset, device, inode, and a name where it has one
+      is_code = words.size() == 5 && words[1].find('x') != std::string::npos;
+    else if (is_code && words[0] == "Anonymous:" && words.size() == 3)
+      bytes += parse_int(words[1]).value_or(0) * 1024;
+  }
+  return bytes;
+}
+
 std::map<std::string, int64_t, std::less<>> parse_flat_keys(std::string_view text) {
   std::map<std::string, int64_t, std::less<>> values;
   for (const std::string& line : split(text, '\n')) {

@@ -41,6 +41,10 @@ std::map<std::string, std::string, std::less<>> parse_colon_lines(std::string_vi
 std::optional<int64_t> bytes_of_line(const std::map<std::string, std::string, std::less<>>& lines,
                                      std::string_view key);
 
+// /proc/PID/smaps: bytes of machine code that was made at run time, which are the anonymous pages of mappings that can
+// be executed and are of no file.
+int64_t parse_made_code(std::string_view text);
+
 // "key value" lines (cpu.stat, memory.stat).
 std::map<std::string, int64_t, std::less<>> parse_flat_keys(std::string_view text);
 

@@ -55,6 +55,24 @@ TEST(ProcText, LinesWithUnits) {
   EXPECT_FALSE(bytes_of_line(lines, "VmRSS")) << "the first block alone is read";
 }
 
+TEST(ProcText, MadeCodeIsExecutableAndOfNoFile) {
+  const char* const smaps =
+      "55d1c0000000-55d1c0021000 rw-p 00000000 00:00 0                          [heap]\n"
+      "Anonymous:            132 kB\n"
+      "7f2a40000000-7f2a43800000 rwxp 00000000 00:00 0 \n"
+      "Size:              57344 kB\n"
+      "Anonymous:          1372 kB\n"
+      "VmFlags: rd wr ex mr mw me ac sd\n"
+      "7f2a50000000-7f2a50100000 r-xp 00001000 fe:00 311                        /usr/lib/libm.so.6\n"
+      "Anonymous:             8 kB\n"
+      "7f2a60000000-7f2a60001000 r-xp 00000000 00:00 0 \n"
+      "Anonymous:             4 kB\n"
+      "7ffd20000000-7ffd20002000 r-xp 00000000 00:00 0                          [vdso]\n"
+      "Anonymous:             4 kB\n";
+  EXPECT_EQ(parse_made_code(smaps), 1376 * 1024);
+  EXPECT_EQ(parse_made_code(""), 0);
+}
+
 TEST(ProcText, PressureAndFlatKeys) {
   EXPECT_EQ(parse_pressure_total("some avg10=0.00 avg60=0.11 avg300=0.27 total=6282209\nfull avg10=0 total=7\n"),
             6282209);

@@ -1,5 +1,6 @@
 #include "measure/process_memory.h"
 
+#include <dlfcn.h>
 #include <malloc.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -11,6 +12,17 @@
 #include "measure/system_file.h"
 
 namespace tbd {
+namespace {
+
+// mkl_mem_stat (Support Functions of oneMKL's reference) under the name that it has in a program that holds MKL.
+int64_t bytes_kept_by_mkl() {
+  using MemStat = int64_t (*)(int* buffers);
+  const auto mem_stat = reinterpret_cast<MemStat>(dlsym(RTLD_DEFAULT, "mkl_serv_mem_stat"));
+  int buffers = 0;
+  return mem_stat ? mem_stat(&buffers) : 0;
+}
+
+}  // namespace
 
 std::optional<ProcessMemory> process_memory() {
   const auto text = read_system_file("/proc/self/status");
@@ -22,7 +34,9 @@ std::optional<ProcessMemory> process_memory() {
   return ProcessMemory{.resident_bytes = *resident,
                        .anonymous_bytes = *anonymous,
                        .file_bytes = *file + shared.value_or(0),
-                       .heap_free_bytes = static_cast<int64_t>(mallinfo2().fordblks)};
+                       .heap_free_bytes = static_cast<int64_t>(mallinfo2().fordblks),
+                       .made_code_bytes = parse_made_code(read_system_file("/proc/self/smaps").value_or("")),
+                       .mkl_bytes = bytes_kept_by_mkl()};
 }
 
 int64_t resident_bytes(const void* block, int64_t bytes) {

@@ -11,6 +11,8 @@ struct ProcessMemory {
   int64_t anonymous_bytes = 0;  // RssAnon: heaps, stacks, mapped blocks
   int64_t file_bytes = 0;       // RssFile and RssShmem: code, mapped files
   int64_t heap_free_bytes = 0;  // freed, kept by the C library's malloc, if that is in use (malloc_libraries)
+  int64_t made_code_bytes = 0;  // of anonymous: machine code made at run time (oneDNN, XLA), parse_made_code
+  int64_t mkl_bytes = 0;        // of anonymous: buffers that Intel's MKL keeps for products to come
 };
 // nullopt where /proc does not say.
 std::optional<ProcessMemory> process_memory();

@@ -14,6 +14,16 @@ TEST(ProcessMemory, PartsAddUp) {
   EXPECT_GT(memory->file_bytes, 0);
 }
 
+TEST(ProcessMemory, SeesCodeThatIsMade) {
+  const int64_t page = sysconf(_SC_PAGESIZE), before = process_memory()->made_code_bytes;
+  auto* code = static_cast<char*>(mmap(nullptr, static_cast<size_t>(8 * page), PROT_READ | PROT_WRITE | PROT_EXEC,
+                                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  if (code == MAP_FAILED) GTEST_SKIP() << "this system maps nothing that can be written and executed";
+  code[0] = code[3 * page] = 1;
+  EXPECT_EQ(process_memory()->made_code_bytes - before, 2 * page);
+  munmap(code, static_cast<size_t>(8 * page));
+}
+
 TEST(ProcessMemory, TouchedPagesAreResident) {
   const int64_t page = sysconf(_SC_PAGESIZE), bytes = 8 * page;
   auto* block = static_cast<char*>(

@@ -1,5 +1,9 @@
 // Where the session's memory goes, told to a ledger while it trains.
+#include <ATen/Context.h>
+#include <ATen/ops/conv2d.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/mm.h>
+#include <ATen/ops/randn.h>
 #include <ATen/record_function.h>
 #include <c10/core/CPUAllocator.h>
 #include <gmock/gmock.h>
@@ -17,6 +21,7 @@
 #include "backends/pytorch/test_support.h"
 #include "graph/builder.h"
 #include "measure/memory_ledger.h"
+#include "measure/process_memory.h"
 #include "toy_programs.h"
 
 namespace tbd::pytorch {
@@ -86,6 +91,17 @@ int64_t kept_behind_a_norm(const BatchNorm& norm) {
 
 // The convolution keeps its input, the norm its input and two statistics, the square, which has the storage of the
 // relu, its operand.
+// Both are no tensor's, and stay.
+TEST(MemoryPass, ThereIsMemoryThatLibrariesKeep) {
+  if (!at::hasMKL() || !at::hasMKLDNN()) GTEST_SKIP() << "this PyTorch was built without MKL or oneDNN";
+  const at::Tensor x = at::randn({256, 256});
+  at::mm(x, x);
+  at::conv2d(at::randn({4, 16, 64, 64}), at::randn({16, 16, 3, 3}));
+  const ProcessMemory memory = process_memory().value();
+  EXPECT_GT(memory.mkl_bytes, 0);
+  EXPECT_GT(memory.made_code_bytes, 0);
+}
+
 TEST(MemoryPass, FeatureMapsAreWhatBackwardKeeps) { EXPECT_EQ(kept_behind_a_norm({}), 2 * kMap + 2 * kOfChannels); }
 
 TEST(MemoryPass, AFrozenNormKeepsItsScaleAlone) {
