@@ -238,6 +238,8 @@ void Worker::leave_memory(const std::string& folder, Json& launch) const {
   if (process && before_load_) {
     memory["resident_bytes"] = process->resident_bytes;
     memory["file_bytes"] = process->file_bytes;
+    memory["made_code_bytes"] = process->made_code_bytes - before_load_->made_code_bytes;
+    memory["mkl_bytes"] = process->mkl_bytes - before_load_->mkl_bytes;
     if (malloc_libraries().empty()) {  // another one's heap cannot be asked
       memory["heap_free_bytes"] = process->heap_free_bytes;
       memory["runtime_bytes"] = before_load_->anonymous_bytes - before_load_->heap_free_bytes;

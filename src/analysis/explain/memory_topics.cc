@@ -56,8 +56,8 @@ constexpr Topic kMemoryTopics[] = {
     {"memory.closure", "B",
      "Resident memory that no part explains, at the end of the last step; on a GPU the process's device memory that "
      "none does.",
-     "resident - touched blocks - runtime - files - kept by malloc - tool; on a GPU: by the driver - asked for - "
-     "rounding - kept by the allocator - context - libraries",
+     "resident - touched blocks - runtime - files - kept by malloc - code made at run time - kept by MKL - tool; on a "
+     "GPU: by the driver - asked for - rounding - kept by the allocator - context - libraries",
      "",
      "Pages that are there, by the kernel's account of the process; on a GPU what NVML says is used, less what was "
      "before.",

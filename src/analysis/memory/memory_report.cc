@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "analysis/metric_parts.h"
 #include "base/files.h"
@@ -33,6 +34,9 @@ MemoryClosure closure_of_process(const Json& memory) {
                    {"code and mapped files", bytes_in(memory, "file_bytes")},
                    {"freed, kept by malloc", bytes_in(memory, "heap_free_bytes")},
                    {"this measurement", bytes_in(memory, "tool_bytes")}};
+  for (const auto& [what, key] : {std::pair{"machine code made at run time", "made_code_bytes"},
+                                  std::pair{"buffers kept by MKL", "mkl_bytes"}})  // older records have neither
+    if (const auto bytes = bytes_in(memory, key)) closure.parts.push_back({what, bytes});
   closure.unexplained = rest(closure.total, closure.parts);
   return closure;
 }

@@ -35,11 +35,15 @@ TEST_F(MemoryReportOf, SaysWhatOfResidentMemoryIsUnexplained) {
   MemoryReport report = *memory_report(record_);
   EXPECT_EQ(report.closure.unexplained, 9 << 20);
   EXPECT_EQ(report.closure.closed(), true);
-  record_.launches[0].info.host["memory"]["resident_bytes"] = 300 << 20;
+  Json& memory = record_.launches[0].info.host["memory"];
+  memory["resident_bytes"] = 300 << 20;
   report = *memory_report(record_);
   EXPECT_EQ(report.closure.closed(), false);
   EXPECT_THAT(memory_closure_table(report).notes[0], testing::HasSubstr("Open"));
-  record_.launches[0].info.host["memory"].erase("file_bytes");
+  memory["mkl_bytes"] = 150 << 20;
+  memory["made_code_bytes"] = 50 << 20;
+  EXPECT_EQ(memory_report(record_)->closure.unexplained, *report.closure.unexplained - (200 << 20));
+  memory.erase("file_bytes");
   EXPECT_FALSE(memory_report(record_)->closure.unexplained) << "unknown is not zero";
 }
 
