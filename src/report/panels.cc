@@ -11,50 +11,21 @@
 namespace tbd {
 namespace {
 
-constexpr size_t kAlways = 3;  // of the axes: said wherever they differ; the others where nothing else tells apart
-
-// Axes that have their place: the panel, its points, the list below. Others follow that list.
-constexpr std::string_view kPlaced[] = {"model", "config", "precision", "device",  "batch",   "framework",
-                                        "mode",  "input",  "layout",    "threads", "dropout", "memory"};
-
-// All that may differ between series of a panel, in reading order.
-std::vector<std::string> axis_values(const Sweep& sweep) {
-  const MeasuredWorkload& w = sweep.workload;
-  std::vector<std::string> values = {
-      w.framework,
-      w.mode.text(),
-      w.input_mode.text(),
-      w.framework_version,
-      w.layout.text(),
-      find_axis("threads")->label.around(cat(w.threads)),
-      w.optimizer,
-      w.dropout.text(),
-      w.synchronisation,
-      w.effort,
-      w.memory_budget_bytes ? cat("budget ", format_bytes(*w.memory_budget_bytes)) : std::string()};
-  for (const Axis& axis : axes())
-    if (axis.tells_apart && !axis.key.empty() && !std::ranges::count(kPlaced, axis.name))
-      values.push_back(axis.label.around(axis.value(w)));
-  return values;
-}
+constexpr size_t kAlways = 2;  // mode and input: said wherever they differ
 
 void name_series(Panel& panel) {
-  for (PanelSeries& each : panel.series) each.name = each.sweep->workload.framework;
-  const size_t count = axis_values(*panel.series.front().sweep).size();
-  for (size_t axis = 1; axis < count; ++axis) {
-    std::map<std::string, std::set<std::string>> values;  // by the names so far, or of all
-    const auto key = [&](const PanelSeries& each) { return axis < kAlways ? std::string() : each.name; };
-    for (const PanelSeries& each : panel.series) values[key(each)].insert(axis_values(*each.sweep)[axis]);
-    std::vector<std::string> names;
-    for (const PanelSeries& each : panel.series) {
-      const std::string own = axis_values(*each.sweep)[axis];
-      names.push_back(values[key(each)].size() < 2 || own.empty() ? each.name : cat(each.name, " ", own));
-    }
-    for (size_t i = 0; i < names.size(); ++i) panel.series[i].name = names[i];
+  std::vector<const Sweep*> sweeps;
+  std::vector<std::string> names;
+  for (const PanelSeries& each : panel.series) {
+    sweeps.push_back(each.sweep);
+    names.push_back(each.sweep->workload.framework);
   }
+  names = told_apart(sweeps, std::move(names), kAlways);
   std::map<std::string, int> used;
-  for (PanelSeries& each : panel.series)
-    if (const int n = ++used[each.name]; n > 1) each.name += cat(" #", n);
+  for (size_t i = 0; i < names.size(); ++i) {
+    const int n = ++used[names[i]];
+    panel.series[i].name = n > 1 ? cat(names[i], " #", n) : names[i];
+  }
 }
 
 std::string upper(std::string text) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "analysis/evidence.h"
 #include "analysis/sweep/parts.h"
@@ -63,6 +64,17 @@ double value(const Measured& m) { return *m.value; }
 double lower(const Measured& m) { return m.low.value_or(*m.value); }
 double high_end(const Measured& m) { return m.high.value_or(*m.value); }
 
+void tell_apart(std::vector<Sweep>& sweeps) {
+  std::map<std::string, std::vector<Sweep*>> of_machine;
+  for (Sweep& sweep : sweeps) of_machine[sweep.machine].push_back(&sweep);
+  for (const auto& [machine, own] : of_machine) {
+    std::vector<std::string> labels;
+    for (const Sweep* sweep : own) labels.push_back(sweep->label());
+    const std::vector<std::string> names = told_apart(std::vector<const Sweep*>(own.begin(), own.end()), labels);
+    for (size_t i = 0; i < own.size(); ++i) own[i]->apart = names[i].substr(labels[i].size());
+  }
+}
+
 }  // namespace
 
 bool ended_for_memory(const Outcome& outcome) {
@@ -109,7 +121,7 @@ std::string Sweep::label() const {
   if (w.mode != Mode::kEager && w.mode != Mode::kGraph && !w.mode.empty()) out += cat(" ", w.mode);
   if (w.device != Device::kCpu) out += cat(" ", w.device);
   if (w.input_mode != InputMode::kResident) out += cat(" ", w.input_mode);
-  return out;
+  return out + apart;
 }
 
 std::vector<Sweep> sweeps(std::span<const Record> records, const SweepOptions& options) {
@@ -117,6 +129,7 @@ std::vector<Sweep> sweeps(std::span<const Record> records, const SweepOptions& o
   for (std::vector<sweep_parts::Candidate>& series : sweep_parts::series(records))
     all.push_back(sweep_of(std::move(series), options));
   std::ranges::stable_sort(all, comes_first);
+  tell_apart(all);
   return all;
 }
 

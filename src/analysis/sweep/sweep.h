@@ -60,8 +60,15 @@ struct Sweep {
   // The next point after b* ended for want of memory, on the device or against the enforced budget.
   bool memory_limited() const;
   std::string memory_limit_label() const;  // "memory-limited, budget 4 GiB"; empty when not limited
-  std::string label() const;               // "resnet50 pytorch fp32", with what is not the usual
+  std::string label() const;               // "resnet50 pytorch fp32", with what is not the usual and `apart`
+  std::string apart;                       // " 1 thread": what tells it from others of the machine that have its label
 };
+
+// The names with the values of axes, in reading order, in which sweeps of one name differ: "pytorch" -> "pytorch 1
+// thread". `always`: of so many axes, beginning with mode and input, values are named if any two of all sweeps differ.
+// Sweeps that differ in nothing that is named keep one name.
+std::vector<std::string> told_apart(std::span<const Sweep* const> sweeps, std::vector<std::string> names,
+                                    size_t always = 0);
 
 struct SweepOptions {
   bool traces = true, memory = true;  // read those passes: costs a file each

@@ -35,6 +35,8 @@ TEST(Sweeps, GroupWorkloadsThatDifferOnlyInBatch) {
   ASSERT_EQ(sweeps.size(), 4u);
   EXPECT_EQ(sweeps[0].label(), "resnet50 pytorch bf16");
   EXPECT_EQ(sweeps[1].label(), "resnet50 pytorch fp32 pipeline");
+  EXPECT_EQ(sweeps[2].label(), "resnet50 pytorch fp32");
+  EXPECT_EQ(sweeps[3].label(), "resnet50 pytorch fp32 budget 4.00 GiB") << "what tells it from the one before";
   EXPECT_THAT(batches(sweeps[2]), ElementsAre(4, 8));
   EXPECT_THAT(batches(sweeps[3]), ElementsAre(4)) << "with a budget, after those without";
   for (const Sweep& sweep : sweeps)
