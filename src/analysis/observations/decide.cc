@@ -66,9 +66,9 @@ Tally tally(std::span<const Case> cases) {
   return out;
 }
 
-std::string text(const Tally& tally) {
+std::string text(const Tally& tally, std::string_view what) {
   if (tally.all() == 0) return "none";
-  std::string out = cat(tally.passes, " of ", tally.all());
+  std::string out = cat(tally.passes, " of ", tally.all(), what.empty() ? "" : " ", what);
   if (tally.undecided > 0) out += cat(", ", tally.undecided, " undecided");
   return out;
 }

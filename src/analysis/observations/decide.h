@@ -34,7 +34,8 @@ struct Tally {
   bool mostly_undecided() const { return 5 * undecided > all(); }  // more than 20 %
 };
 Tally tally(std::span<const Case> cases);  // of those that can be decided
-std::string text(const Tally& tally);      // "3 of 4 pass, 1 undecided"
+// "3 of 4, 1 undecided"; with `what` between, "3 of 4 series, 1 undecided"; "none" of none.
+std::string text(const Tally& tally, std::string_view what = "");
 
 // The share of the cases that must pass.
 struct Quota {

@@ -31,6 +31,12 @@ TEST(ByCases, UndecidedOnesLeaveItOpenUnlessTheyCannotTurnIt) {
   EXPECT_EQ(verdict_with(0, 2, 6), RuleVerdict::fails) << "6 of 8 at most";
 }
 
+TEST(Tallies, SayWhatWasCounted) {
+  EXPECT_EQ(text(Tally{.passes = 3, .fails = 1, .undecided = 1}, "series"), "3 of 5 series, 1 undecided");
+  EXPECT_EQ(text(Tally{.passes = 3, .fails = 1}), "3 of 4");
+  EXPECT_EQ(text(Tally{}, "series"), "none");
+}
+
 TEST(ByCases, AnotherQuotaIsMetByFewer) {
   EXPECT_EQ(verdict_with(2, 1, 0, kTwoThirds), RuleVerdict::mostly);
   EXPECT_EQ(verdict_with(4, 2, 2, kTwoThirds), RuleVerdict::inconclusive) << "6 of 8 may pass, or 4";

@@ -93,7 +93,7 @@ Case correlated(const Sweep& sweep, const std::vector<const SweepPoint*>& points
 
 std::string how_many(const Observation& o, const char* what) {
   return o.cases.empty() ? std::string("no series of four batches or more with that number")
-                         : cat(what, " in ", text(tally(o.cases)), " series");
+                         : cat(what, " in ", text(tally(o.cases), "series"));
 }
 
 std::string how_device_fills(const Observation& o) {

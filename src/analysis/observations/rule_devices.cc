@@ -87,7 +87,7 @@ Observation faster_device_used_less(std::span<const Scope> devices) {
   o.verdict = by_thirds(o.cases);
   o.effect = o.cases.empty() ? "no traced workload with a measured peak ran on two devices of different speed"
                              : cat("the faster device gains less than its peak and is used less in ",
-                                   text(tally(o.cases)), " series");
+                                   text(tally(o.cases), "series"));
   o.missing = "two models or more, traced and with measured peaks, on both devices at the same batch";
   const Scope& last = devices.back();
   o.command = command(fresh(last, ModelKind::any, 2, {Pass::kClean, Pass::kTrace}));

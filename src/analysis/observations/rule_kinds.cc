@@ -138,8 +138,8 @@ Observation use_less(const Scope& scope, const Kind& kind) {
   }
   o.verdict = by_cases(o.cases);
   o.effect = o.cases.empty() ? cat("no ", kind.models, " traced beside two other models")
-                             : cat(text(tally(o.cases)), " series of ", kind.models, " reach at most ",
-                                   format_percent(kind.bound), " of the others' median ", kind.figure.symbol);
+                             : cat("at most ", format_percent(kind.bound), " of the others' median ",
+                                   kind.figure.symbol, " in ", text(tally(o.cases), cat("series of ", kind.models)));
   o.effect += speech;
   suggest_models(o, scope, kind, these, others);
   finish(o);

@@ -89,8 +89,8 @@ Observation feature_maps_dominate(const Scope& scope) {
   }
   o.verdict = by_cases(o.cases);
   o.effect = o.cases.empty() ? "no exact memory pass at the largest batch"
-                             : cat("feature maps are the largest class and half of all in ", text(tally(o.cases)),
-                                   " series at the largest batch");
+                             : cat("at the largest batch feature maps are the largest class and half of all in ",
+                                   text(tally(o.cases), "series"));
   for (const Case& each : o.cases) o.effect += cat(&each == &o.cases.front() ? ": " : "; ", each.what, " ", each.said);
   o.missing = "the memory pass at the largest batch of two series in pytorch, whose ledger is exact";
   o.command = unmeasured ? command(again(*unmeasured, {unmeasured->largest()->batch}, {Pass::kClean, Pass::kMemory}))

@@ -38,8 +38,8 @@ Observation processors_idle(const Scope& scope) {
       o.cases.push_back(processor_case(*sweep, *last));
   o.verdict = by_cases(o.cases);
   o.effect = o.cases.empty() ? "no workload ran on a GPU"
-                             : cat("less than 15 % of the processors are busy in ", text(tally(o.cases)),
-                                   " series, at the largest batch");
+                             : cat("at the largest batch less than 15 % of the processors are busy in ",
+                                   text(tally(o.cases), "series"));
   o.missing = "two series on a GPU whose processors' use was recorded";
   Suggestion more = fresh(scope, ModelKind::any, 2);
   if (more.workload.device == Device::kCpu) more.workload.device = Device::gpu(0);

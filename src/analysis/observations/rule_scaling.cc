@@ -113,7 +113,7 @@ Observation scaling_needs_network(const Scope& scope, std::span<const ScalingPoi
   }
   o.verdict = slow && fast ? by_cases(o.cases, 1) : RuleVerdict::inconclusive;
   if (emulated) o.label += ", emulated links";
-  o.effect = cat("E < 1/n on the slow link and E ≥ 0.8 on the fast one in ", text(tally(o.cases)), " cases");
+  o.effect = cat("E < 1/n on the slow link and E ≥ 0.8 on the fast one in ", text(tally(o.cases), "cases"));
   o.missing = slow && fast ? cat("narrower intervals of throughput (", kFewestLaunches,
                                  " launches or more in turns where other work disturbs)")
                            : "workers over both a slow and a fast link";
