@@ -8,6 +8,7 @@
 #include "record/memory_log.h"
 #include "record/record.h"
 #include "trace/file.h"
+#include "trace/names.h"
 
 namespace tbd::sample {
 
@@ -34,6 +35,7 @@ inline void add_op(Trace& trace, TrackId track, int64_t begin, int64_t length, c
 struct SampleTimes {
   int64_t batch = 100'000, forward = 300'000, relu = 50'000, copy = 0, backward = 400'000, update = 100'000,
           rest = 50'000;
+  int64_t lost = 0;  // switches of threads, no part of a step
   int64_t total() const { return batch + forward + relu + copy + backward + update + rest; }
 };
 
@@ -42,6 +44,7 @@ inline void write_steps(const std::filesystem::path& file, int64_t count, const 
                         const char* grad = "conv_grad") {
   TraceWriter writer(file);
   Trace& trace = writer.trace();
+  if (times.lost > 0) trace.fault(kSwitchesLost, {}, times.lost);
   const TrackId track = trace.track({.process = 1, .thread = 1});
   for (int64_t step = 1; step <= count; ++step) {
     int64_t at = step * times.total();

@@ -19,6 +19,8 @@ bool is_sync_call(std::string_view name);
 // Names of off_cpu events: the thread could have run, and another had its processor or its quota was used up; or it
 // waited of its own will.
 constexpr std::string_view kPreempted = "preempted", kWaiting = "waiting";
+// A fault of a trace: some of these events are not there, and the time of theirs counts as the ops'.
+constexpr std::string_view kSwitchesLost = "switches of threads lost at least";
 // The phase that a range or an op names: "Optimizer.step#SGD.step" is update.
 EventPhase phase_of(std::string_view name);
 

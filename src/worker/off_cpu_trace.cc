@@ -21,7 +21,7 @@ void OffCpuTrace::append(Trace& trace) {
                .track = trace.track({.process = getpid(), .thread = span.thread}),
                .kind = EventKind::off_cpu});
   trace.facts["off-CPU"] = off_cpu_fact(recorder_.threads(), recorder_.threads_without(), recorder_.reason());
-  if (recorder_.lost() > 0) trace.fault("switches of threads lost at least", {}, recorder_.lost());
+  if (recorder_.lost() > 0) trace.fault(kSwitchesLost, {}, recorder_.lost());
 }
 
 }  // namespace tbd

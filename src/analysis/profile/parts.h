@@ -18,7 +18,8 @@ struct TracedSteps {
 };
 using TracedLaunches = std::vector<std::unique_ptr<TracedSteps>>;
 // Of each launch of pass trace that left a trace, by number, without those that other work disturbed so much that
-// another was wanted, unless all were. Throws Error(invalid) where one is damaged.
+// another was wanted, unless all were, and of these without those that lost switches of threads, unless all did. Throws
+// Error(invalid) where one is damaged.
 TracedLaunches traced_launches(const Record& record);
 // Of the last of them; nullptr without one.
 std::unique_ptr<TracedSteps> traced_steps(const Record& record);

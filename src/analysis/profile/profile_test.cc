@@ -66,6 +66,16 @@ TEST(Profile, LeavesOutLaunchesThatWereDisturbedUnlessAllWere) {
   EXPECT_DOUBLE_EQ(profile_of(sample->record)->compute_utilization(), 3.4 / 6);
 }
 
+TEST(Profile, LeavesOutLaunchesThatLostSwitchesUnlessAllDid) {
+  const auto sample = made();
+  sample::write_steps(trace_file(sample->record, add_idle_launch(*sample)), 12, {.rest = 1'050'000, .lost = 3});
+  EXPECT_DOUBLE_EQ(profile_of(sample->record)->compute_utilization(), 0.85);
+  EXPECT_EQ(traced_steps(sample->record)->launch->info.number, 1) << "the last of those that count";
+  sample::write_steps(trace_file(sample->record, sample->record.launches.front()), 12, {.lost = 1});
+  EXPECT_DOUBLE_EQ(profile_of(sample->record)->compute_utilization(), 3.4 / 6);
+  EXPECT_EQ(traced_steps(sample->record)->launch->info.number, 2);
+}
+
 TEST(Profile, ChargesBothDirectionsToTheNode) {
   const auto sample = made();
   const Profile profile = *profile_of(sample->record);

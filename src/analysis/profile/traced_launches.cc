@@ -1,11 +1,15 @@
 // Which traced launches of a record are looked at, and reading them.
+#include <algorithm>
+#include <ranges>
+
 #include "analysis/profile/parts.h"
 #include "trace/file.h"
+#include "trace/names.h"
 
 namespace tbd {
 namespace {
 
-// Those that are looked at (traced_launches).
+// Those that no other work disturbed, unless it did all.
 std::vector<const Launch*> with_traces(const Record& record) {
   std::vector<const Launch*> all, quiet;
   for (const Launch& launch : record.launches) {
@@ -27,6 +31,10 @@ std::unique_ptr<TracedSteps> traced_steps_of(const Record& record, const Launch&
   return steps;
 }
 
+bool is_torn(const std::unique_ptr<TracedSteps>& steps) {
+  return std::ranges::any_of(steps->trace.faults(), [](const Fault& fault) { return fault.what == kSwitchesLost; });
+}
+
 }  // namespace
 
 std::filesystem::path trace_file(const Record& record, const Launch& launch, int64_t rank) {
@@ -34,14 +42,20 @@ std::filesystem::path trace_file(const Record& record, const Launch& launch, int
 }
 
 std::unique_ptr<TracedSteps> traced_steps(const Record& record) {
-  const std::vector<const Launch*> launches = with_traces(record);
-  return launches.empty() ? nullptr : traced_steps_of(record, *launches.back());
+  std::unique_ptr<TracedSteps> last;
+  for (const Launch* launch : with_traces(record) | std::views::reverse) {
+    std::unique_ptr<TracedSteps> steps = traced_steps_of(record, *launch);
+    if (!is_torn(steps)) return steps;
+    if (!last) last = std::move(steps);
+  }
+  return last;
 }
 
 TracedLaunches traced_launches(const Record& record) {
-  TracedLaunches traced;
-  for (const Launch* launch : with_traces(record)) traced.push_back(traced_steps_of(record, *launch));
-  return traced;
+  TracedLaunches all;
+  for (const Launch* launch : with_traces(record)) all.push_back(traced_steps_of(record, *launch));
+  if (!std::ranges::all_of(all, is_torn)) std::erase_if(all, is_torn);
+  return all;
 }
 
 }  // namespace tbd

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "record/record.h"
 #include "trace/file.h"
+#include "trace/names.h"
 
 namespace tbd {
 namespace {
@@ -73,21 +74,26 @@ void check_identities(const Bench& bench, const std::string& of, const Profile& 
 // Sums over the traced launches that a profile looks at.
 struct Sums {
   int64_t window_ns = 0, compute_ns = 0;
+  void add(const Sums& launch) {
+    window_ns += launch.window_ns;
+    compute_ns += launch.compute_ns;
+  }
 };
 
-void check_windows(const Bench& bench, const std::string& of, const Trace& trace, const Json& traced, Sums& sums) {
+Sums check_windows(const Bench& bench, const std::string& of, const Trace& trace, const Json& traced) {
   const std::vector<Steps> windows = windows_of(trace, traced);
   bench.same(of + "windows, of those that were to be traced", static_cast<int64_t>(windows.size()),
              static_cast<int64_t>(traced.size()));
+  Sums sums{.compute_ns = compute_again(rank_events(trace, 0), windows)};
   for (const Steps& window : windows) sums.window_ns += window.end - window.begin;
-  sums.compute_ns += compute_again(rank_events(trace, 0), windows);
+  return sums;
 }
 
 bool wanted_again(const RawLaunch& launch) {
   return launch.info.contains("host") && maybe<bool>(launch.info["host"], "repeat").value_or(false);
 }
 
-// Those that a profile looks at: without the disturbed ones, unless all are.
+// Without the disturbed ones, unless all are.
 std::vector<const RawLaunch*> looked_at(const Bench& bench) {
   std::vector<const RawLaunch*> traced;
   for (const RawLaunch& launch : bench.raw.launches)
@@ -100,7 +106,7 @@ std::vector<const RawLaunch*> looked_at(const Bench& bench) {
 }  // namespace
 
 void check_trace(const Bench& bench) {
-  Sums sums;
+  Sums whole, torn;  // a profile looks at whole ones, unless there are none
   std::string of;
   for (const RawLaunch* launch : looked_at(bench)) {
     of = launch->folder + ": ";
@@ -112,8 +118,10 @@ void check_trace(const Bench& bench) {
     }
     const Trace trace = read_trace(file);
     check_lost(bench, of, trace);
-    check_windows(bench, of, trace, launch->info["traced"], sums);
+    const bool lost = std::ranges::any_of(trace.faults(), [](const Fault& f) { return f.what == kSwitchesLost; });
+    (lost ? torn : whole).add(check_windows(bench, of, trace, launch->info["traced"]));
   }
+  const Sums& sums = whole.window_ns > 0 ? whole : torn;
   if (sums.window_ns == 0) return;
   const std::optional<Profile> profile = profile_of(bench.record);
   if (!profile) return bench.unknown(of + "trace", "nothing was traced");

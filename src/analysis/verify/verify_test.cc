@@ -337,6 +337,14 @@ TEST_F(Planted, FindsATraceWithFewerStepsThanRecorded) {
   EXPECT_FALSE(found().empty());
 }
 
+TEST_F(Planted, SumsNoTraceThatLostSwitchesBesideOneThatLostNone) {
+  const fs::path launches = folder() / "launches";
+  fs::copy(launches / "trace-1", launches / "trace-2", fs::copy_options::recursive);
+  edit_json(launches / "trace-2/launch.json", [](Json& launch) { launch["number"] = 2; });
+  sample::write_steps(launches / "trace-2/trace.tbdt", 12, {.rest = 1'050'000, .lost = 3});
+  EXPECT_THAT(found(), testing::ElementsAre("trace-2: events lost"));
+}
+
 TEST_F(Planted, FindsAPrintedRowWithAnotherHashOrNumber) {
   const auto rows = [&](const Json& row) { return read_rows(row.dump() + "\n", "rows.json"); };
   Json row = to_json(summarize(read_record(folder())));
