@@ -95,8 +95,8 @@ void add_trace(std::string_view id, const Record& record, Facts& facts) {
     facts.push_back({"no traced launch", "tbd profile MODEL, or tbd run --passes clean,trace, measures one", "", ""});
     return;
   }
-  facts.push_back(
-      {"traced launches", std::ssize(profile->step_use), "", "those that other work disturbed are left out"});
+  facts.push_back({"traced launches", std::ssize(profile->step_use), "",
+                   "without those that other work disturbed or that lost switches"});
   facts.push_back({"traced steps looked at", profile->steps, "", kTrace});
   facts.push_back({"window W", profile->window_ns, "ns", "steps without the first and last of each window"});
   facts.push_back(
