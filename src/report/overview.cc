@@ -61,18 +61,26 @@ std::string outcome_of(const Sweep& sweep) {
   return std::string(name(sweep.points.front().cell.judgement.outcome.kind));
 }
 
-std::string entry(const Sweep& sweep, bool with_mode) {
-  const std::string mode = with_mode ? cat(html_escaped(sweep.workload.mode.text()), ": ") : "";
+// `told`: what tells it from the others of its place in the matrix.
+std::string entry(const Sweep& sweep, std::string_view told) {
+  const std::string name = told.empty() ? "" : cat(html_escaped(told), ": ");
   const SweepPoint* best = best_of(sweep);
-  if (!best) return cat("<div>", mode, "<span class=\"badge bad\">", html_escaped(outcome_of(sweep)), "</span></div>");
+  if (!best) return cat("<div>", name, "<span class=\"badge bad\">", html_escaped(outcome_of(sweep)), "</span></div>");
   const Judgement& judged = best->cell.judgement;
   std::string marks = judged.grade;
   if (sweep.points.size() > 1) marks = cat("batch ", best->batch, marks.empty() ? "" : " · ", marks);
   if (!judged.flags.empty())
     marks += cat(" · <abbr title=\"", html_escaped(join(judged.flags, ", ")), "\">", judged.flags.size(),
                  judged.flags.size() == 1 ? " flag</abbr>" : " flags</abbr>");
-  return cat("<div>", mode, "<strong>", html_escaped(significant(*best->cell["throughput"].value, 4)), "</strong> ",
+  return cat("<div>", name, "<strong>", html_escaped(significant(*best->cell["throughput"].value, 4)), "</strong> ",
              html_escaped(unit_of(sweep)), "/s<br><span class=\"sub\">", marks, "</span></div>");
+}
+
+std::string entries_html(const std::vector<const Sweep*>& sweeps) {
+  const std::vector<std::string> names = told_apart(sweeps, std::vector<std::string>(sweeps.size()));
+  std::string html;
+  for (size_t i = 0; i < sweeps.size(); ++i) html += entry(*sweeps[i], trim(names[i]));
+  return html;
 }
 
 std::string matrix_html(const Matrix& matrix) {
@@ -85,10 +93,7 @@ std::string matrix_html(const Matrix& matrix) {
     for (const std::string& column : matrix.columns) {
       const auto found = matrix.entries.find({row, column});
       html += "<td>";
-      if (found == matrix.entries.end())
-        html += "–";
-      else
-        for (const Sweep* sweep : found->second) html += entry(*sweep, found->second.size() > 1);
+      html += found == matrix.entries.end() ? "–" : entries_html(found->second);
       html += "</td>";
     }
     html += "</tr>\n";

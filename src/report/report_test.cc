@@ -88,6 +88,18 @@ TEST(Report, DrawsThroughputAgainstBatchAndMarksOutOfMemory) {
   }
 }
 
+TEST(Report, SaysInWhatRatesOfOneFrameworkDiffer) {
+  std::vector<Record> records = two_sweeps();
+  records.push_back(swept("pytorch", 4, 0.2));
+  records.back().hash += "-other";
+  records.back().run.workload.threads = 1;
+  const std::string html = report_html({records}, kLibrary);
+  const size_t matrix = html.find("<table class=\"matrix\">");
+  const std::string cells = html.substr(matrix, html.find("</table>", matrix) - matrix);
+  EXPECT_THAT(cells, HasSubstr("<div>1 thread: <strong>20"));
+  EXPECT_EQ(count(cells, ": <strong>"), 2u) << "the other of pytorch, and not that of mxnet";
+}
+
 TEST(Report, MachinesNeverShareALine) {
   std::vector<Record> records = two_sweeps();
   for (Record record : two_sweeps()) {
