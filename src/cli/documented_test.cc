@@ -1,6 +1,5 @@
 // Commands that documents tell a person to type: each is one that the program takes, and the tutorial's build on each
 // other.
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <wordexp.h>
 

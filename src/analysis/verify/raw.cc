@@ -46,11 +46,6 @@ RawLaunch read_raw_launch(const fs::path& folder) {
 
 }  // namespace
 
-std::string last_part(const std::string& path) {
-  const fs::path place(path.ends_with("/") ? path.substr(0, path.size() - 1) : path);
-  return place.filename().string();
-}
-
 Json part(const Json& json, const char* key) { return maybe<Json>(json, key).value_or(Json::object()); }
 
 std::optional<int64_t> RawLaunch::count(std::string_view column, size_t row) const {

@@ -37,9 +37,6 @@ struct RawRecord {
 // Throws Error(invalid, not_found, io) where a file cannot be read or is no JSON.
 RawRecord read_raw(const std::filesystem::path& folder);
 
-// "set/cell" and "set/cell/" -> "cell".
-std::string last_part(const std::string& path);
-
 // The value of a key; an empty object where there is none.
 Json part(const Json& json, const char* key);
 

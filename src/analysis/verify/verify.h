@@ -42,7 +42,7 @@ std::vector<std::filesystem::path> records_or_what_is_left(const std::filesystem
 bool differs(std::span<const Check> checks);
 bool unchecked(std::span<const Check> checks);  // whether of some record nothing could be checked
 // All checks; or those that differ, and behind them those that cannot be made, joined over launches and records where
-// check and reason are the same. A note counts them. check_table.cc.
+// check and reason are the same. A note counts them.
 Table check_table(std::span<const Check> checks, bool all);
 Json to_json(const Check& check);
 
