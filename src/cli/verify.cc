@@ -17,7 +17,7 @@ class Verify final : public Command {
   void declare(Options& options) override {
     options.positional("RESULTS", results_, "Records, folders of records, or @latest", {.required = true});
     options.option("--rows", rows_, "Also check these rows, printed earlier for the records by tbd run --json");
-    options.flag("--all", all_, "Show each check of each record, those that passed, too");
+    options.flag("--all", all_, "Show every check of every record, passed ones too");
     output_.declare(options);
   }
 
