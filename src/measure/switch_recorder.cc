@@ -1,7 +1,6 @@
 #include "measure/switch_recorder.h"
 
 #include <poll.h>
-#include <signal.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -25,21 +24,6 @@ std::vector<pid_t> this_thread_and_the_others() {
   std::ranges::stable_partition(threads, [](pid_t thread) { return thread == gettid(); });
   return threads;
 }
-
-// The threads that this one begins are for no signal, as long as this lives.
-class NoSignals {
- public:
-  NoSignals() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before_);
-  }
-  ~NoSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  NoSignals(const NoSignals&) = delete;
-
- private:
-  sigset_t before_;
-};
 
 // Half of what a user may lock in rings (perf_event_open(2), kernel.perf_event_mlock_kb, for each processor), shared.
 size_t ring_bytes(size_t threads) {
@@ -91,7 +75,6 @@ SwitchRecorder::SwitchRecorder() {
   }
   wake_ = ::eventfd(0, EFD_CLOEXEC);
   if (wake_ < 0) return;  // a ring that fills loses the latest, and says so
-  const NoSignals none;
   collector_ = std::thread([this] { collect_until_woken(); });
 }
 

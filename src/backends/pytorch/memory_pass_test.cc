@@ -94,7 +94,7 @@ int64_t kept_behind_a_norm(const BatchNorm& norm) {
 // Both are no tensor's, and stay.
 TEST(MemoryPass, ThereIsMemoryThatLibrariesKeep) {
   if (!at::hasMKL() || !at::hasMKLDNN()) GTEST_SKIP() << "this PyTorch was built without MKL or oneDNN";
-  const at::Tensor x = at::randn({256, 256});
+  const at::Tensor x = at::randn({1024, 1024});
   at::mm(x, x);
   at::conv2d(at::randn({4, 16, 64, 64}), at::randn({16, 16, 3, 3}));
   const ProcessMemory memory = process_memory().value();
